@@ -1,0 +1,41 @@
+// The meaning of PyTorch's operations as graphs of primitives: one entry per function, method, operator and layer, shared by
+// the static reader and the reader of exported graphs. Each says in which type it rounds, exactly as PyTorch eager does.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "understand/torch/value.h"
+
+namespace kw::understand {
+
+// What an operation may use while it is read.
+struct TorchContext {
+  ir::GraphBuilder& builder;
+  bool training = true;                    // modules are read in training mode unless asked otherwise
+  std::string path;                        // of the module being read ("norm1"), prefix for parameter names
+  std::vector<std::string> assumptions;    // what had to be assumed, each for a decision in the profile
+  int random_calls = 0;                    // counter-based random numbers: one offset per call
+  // Makes a parameter or buffer of the module being built: a new graph input with the given sizes.
+  std::function<Result<TensorValue>(std::string name, ir::InputKind kind, std::vector<ir::Size> sizes, ir::Type type)> make_parameter;
+};
+
+// Calls by canonical name: "torch.rsqrt", "torch.nn.functional.silu", "Tensor.mean", "operator.add" (Python's operators on
+// tensors and scalars), "aten.add.Tensor". Methods take the tensor as first positional argument.
+Result<Value> call_torch(TorchContext& context, std::string_view name, Arguments arguments);
+bool knows_torch(std::string_view name);
+std::vector<std::string_view> torch_names();  // for suggestions
+
+// An instance of a torch.nn layer: its constructor makes parameters and buffers, its call reads its forward.
+struct Layer : Object {
+  std::string class_name;                                // "LayerNorm"
+  std::string path;                                      // where it lives in the module tree
+  std::vector<std::pair<std::string, Value>> attributes; // weight, bias, eps, …: readable and, for user code, assignable
+  std::string describe() const override { return "layer nn." + class_name; }
+};
+Result<std::shared_ptr<Layer>> construct_layer(TorchContext& context, std::string_view class_name, Arguments arguments);
+Result<Value> call_layer(TorchContext& context, Layer& layer, Arguments arguments);
+bool knows_layer(std::string_view class_name);
+
+}  // namespace kw::understand
