@@ -1,0 +1,11 @@
+# bench/NAME.cpp -> bench_NAME (Google Benchmark); the target `benchmarks` builds them all, `make bench` runs them.
+find_package(benchmark REQUIRED)
+add_custom_target(benchmarks)
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cpp)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
+  target_compile_definitions(bench_${name} PRIVATE KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(bench_${name} PRIVATE kw_all benchmark::benchmark benchmark::benchmark_main)
+  add_dependencies(benchmarks bench_${name})
+endforeach()

@@ -1,0 +1,18 @@
+# The libraries that the engine stands on, all from the distribution's packages, none of them shared at run time.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_library(KW_YAML_CPP NAMES libyaml-cpp.a REQUIRED)
+
+add_library(kw_dependencies INTERFACE)
+target_include_directories(kw_dependencies INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(kw_dependencies INTERFACE FMT_HEADER_ONLY)
+target_compile_options(kw_dependencies INTERFACE -Wall -Wextra -fdiagnostics-color=auto)
+target_link_libraries(kw_dependencies INTERFACE ${KW_YAML_CPP} Threads::Threads ${CMAKE_DL_LIBS})
+
+if(KW_FUZZ)
+  target_compile_options(kw_dependencies INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  target_link_options(kw_dependencies INTERFACE -fsanitize=address,undefined)
+else()
+  target_compile_options(kw_dependencies INTERFACE -Werror)
+  target_link_options(kw_dependencies INTERFACE -static-libstdc++ -static-libgcc)
+endif()

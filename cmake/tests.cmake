@@ -1,0 +1,36 @@
+# tests/unit/FOLDER/*.cpp   -> test_FOLDER, linked to kw_FOLDER and what it sees
+# tests/KIND/*.cpp          -> test_KIND, linked to everything (golden, error, ...)
+# tests/fuzz/TARGET.cpp     -> replay_TARGET, which feeds the kept corpus to the fuzz target
+find_package(GTest REQUIRED)
+
+function(kw_add_test name library)
+  add_executable(test_${name} ${ARGN})
+  target_compile_definitions(test_${name} PRIVATE
+    KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KW_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_link_libraries(test_${name} PRIVATE ${library} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND test_${name})
+endfunction()
+
+file(STRINGS cmake/include_table.txt rows REGEX "^[a-z]+:")
+foreach(row ${rows})
+  string(REGEX MATCH "^[a-z]+" folder "${row}")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/${folder}/*.cpp)
+  if(sources)
+    kw_add_test(${folder} kw_${folder} ${sources})
+  endif()
+endforeach()
+
+foreach(kind golden error property)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}/*.cpp)
+  if(sources)
+    kw_add_test(${kind} kw_all ${sources})
+  endif()
+endforeach()
+
+file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
+foreach(source ${targets})
+  get_filename_component(target ${source} NAME_WE)
+  add_executable(replay_${target} ${source} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_main.cc)
+  target_link_libraries(replay_${target} PRIVATE kw_all)
+  add_test(NAME fuzz_replay_${target} COMMAND replay_${target} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${target})
+endforeach()
