@@ -17,9 +17,20 @@ struct TorchContext {
   std::string path;                        // of the module being read ("norm1"), prefix for parameter names
   std::vector<std::string> assumptions;    // what had to be assumed, each for a decision in the profile
   int random_calls = 0;                    // counter-based random numbers: one offset per call
-  // Makes a parameter or buffer of the module being built: a new graph input with the given sizes.
+  // Makes a parameter or buffer of the module being built: a new graph input with the given sizes. An unknown type
+  // (`ir::Type{}`, no dtype= was given) becomes the type parameter that the module's parameters share.
   std::function<Result<TensorValue>(std::string name, ir::InputKind kind, std::vector<ir::Size> sizes, ir::Type type)> make_parameter;
+  // Called where two sizes must be equal and are not the same expression. Unset: equal hints become a constraint, others
+  // are an error. The static reader sets it to learn which of the sizes it assumed are one; its error must be passed on.
+  std::function<Status(const ir::Size& a, const ir::Size& b)> same_size;
+  // Called where a number must be known while reading (a stride, a dim, how many chunks). Unset: a symbolic size is an
+  // error. The static reader sets it to fix the size's symbols to their hints and read again; its error must be passed on.
+  std::function<Result<int64_t>(const ir::Size& size)> fixed_size;
 };
+
+// The two above with their defaults: what operations call.
+Status require_same_size(TorchContext& context, const ir::Size& a, const ir::Size& b);
+Result<int64_t> require_fixed(TorchContext& context, const ir::Size& size);
 
 // Calls by canonical name: "torch.rsqrt", "torch.nn.functional.silu", "Tensor.mean", "operator.add" (Python's operators on
 // tensors and scalars), "aten.add.Tensor". Methods take the tensor as first positional argument.

@@ -20,6 +20,9 @@ namespace kw::understand {
 struct TensorValue {
   ir::NodeId node = ir::kNoNode;
   std::vector<ir::AxisId> dims;  // as a set exactly the node's axes, plus kUnit entries
+  // Which tensor object of the program this is (0: a new one). The static reader keeps it to follow in-place changes;
+  // operations leave it 0 in what they make, and pass it on when PyTorch would return the very same tensor.
+  int32_t identity = 0;
 };
 
 // A Python float or int that is not known while reading, or that the profile names (eps): a weakly typed rank-0 node.
