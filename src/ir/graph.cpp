@@ -85,8 +85,10 @@ bool same_combine(const Combine& a, const Combine& b) {
   auto same_output = [](const Output& x, const Output& y) { return x.node == y.node; };
   return std::equal(a.identity.begin(), a.identity.end(), b.identity.begin(), b.identity.end(),
                     [](double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }) &&
-         std::equal(a.body->nodes.begin(), a.body->nodes.end(), b.body->nodes.begin(), b.body->nodes.end(), same_node) &&
-         std::equal(a.body->outputs.begin(), a.body->outputs.end(), b.body->outputs.begin(), b.body->outputs.end(), same_output);
+         std::equal(a.body->nodes.begin(), a.body->nodes.end(), b.body->nodes.begin(), b.body->nodes.end(),
+                    same_node) &&
+         std::equal(a.body->outputs.begin(), a.body->outputs.end(), b.body->outputs.begin(), b.body->outputs.end(),
+                    same_output);
 }
 
 std::vector<AxisId> axes_of_dims(const std::vector<AxisId>& dims) {
@@ -274,12 +276,14 @@ Graph GraphBuilder::finish() && {
   for (Input& input : graph_.inputs) input.node = renumbered[static_cast<size_t>(input.node)];
   std::map<NodeId, std::string> names;
   for (auto& [node, name] : graph_.names)
-    if (renumbered[static_cast<size_t>(node)] != kNoNode) names.emplace(renumbered[static_cast<size_t>(node)], std::move(name));
+    if (renumbered[static_cast<size_t>(node)] != kNoNode)
+      names.emplace(renumbered[static_cast<size_t>(node)], std::move(name));
   graph_.names = std::move(names);
   return std::move(graph_);
 }
 
-void copy_nodes(const Graph& from, std::span<const NodeId> roots, GraphBuilder& builder, std::map<NodeId, NodeId>& replace) {
+void copy_nodes(const Graph& from, std::span<const NodeId> roots, GraphBuilder& builder,
+                std::map<NodeId, NodeId>& replace) {
   std::vector<bool> needed(from.nodes.size());
   for (NodeId root : roots) needed[static_cast<size_t>(root)] = true;
   for (size_t i = from.nodes.size(); i-- > 0;)

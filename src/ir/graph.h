@@ -1,9 +1,10 @@
 // The math of an op as an immutable graph of primitives.
 //
-// A `Node` is an op on earlier nodes; nodes stand in topological order and equal nodes are one node (hash-consing, done by
-// `GraphBuilder`). A tensor's axes are identities, not positions: a pointwise op on [rows, cols] and [cols] needs no
-// broadcast, and a transposition is only another order at the interface. A node's axes are therefore a set, kept ascending;
-// no node has an axis twice (a product of a tensor with itself renames). Positions exist at the interface alone
+// A `Node` is an op on earlier nodes; nodes stand in topological order and equal nodes are one node (hash-consing, done
+// by `GraphBuilder`). A tensor's axes are identities, not positions: a pointwise op on [rows, cols] and [cols] needs no
+// broadcast, and a transposition is only another order at the interface. A node's axes are therefore a set, kept
+// ascending; no node has an axis twice (a product of a tensor with itself renames). Positions exist at the interface
+// alone
 // (`Input::dims`, `Output::dims`), where a dimension of size one that has no axis is `kUnit`.
 #pragma once
 
@@ -45,7 +46,8 @@ struct SizeAttr {  // SizeOf
   Size size;
   friend bool operator==(const SizeAttr&, const SizeAttr&) = default;
 };
-struct AxisList {  // reductions and Contract: ascending set; Random: ordered; Iota, Gather, Scatter: one; Broadcast: added axes
+struct AxisList {  // reductions and Contract: ascending set; Random: ordered; Iota, Gather, Scatter: one; Broadcast:
+                   // added axes
   std::vector<AxisId> axes;
   friend bool operator==(const AxisList&, const AxisList&) = default;
 };
@@ -87,7 +89,8 @@ struct WindowAttr {
   int64_t input_dilation = 1;
   friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
 };
-struct SegmentAttr {  // rows: the axis cut into runs; segments: one per run; offsets: the offsets' axis, of size segments + 1
+struct SegmentAttr {  // rows: the axis cut into runs; segments: one per run; offsets: the offsets' axis, of size
+                      // segments + 1
   AxisId rows;
   AxisId segments;
   AxisId offsets;
@@ -112,8 +115,8 @@ struct TopKAttr {
 };
 
 class Graph;
-// An associative combine of k-tuples: `body` has 2k rank-0 inputs (left tuple, then right tuple) and k outputs; `identity`
-// is its neutral tuple. A Reduce or Scan over it yields part `part` of the combined tuple.
+// An associative combine of k-tuples: `body` has 2k rank-0 inputs (left tuple, then right tuple) and k outputs;
+// `identity` is its neutral tuple. A Reduce or Scan over it yields part `part` of the combined tuple.
 struct Combine {
   std::shared_ptr<const Graph> body;
   std::vector<double> identity;
@@ -128,18 +131,20 @@ struct CombineAttr {
   friend bool operator==(const CombineAttr& a, const CombineAttr& b);  // by the combine's content
 };
 
-using Attr = std::variant<std::monostate, Literal, InputRef, SizeAttr, AxisList, CastAttr, RenameAttr, SliceAttr, ConcatAttr,
-                          SplitAttr, WindowAttr, SegmentAttr, ScanAttr, SortAttr, TopKAttr, CombineAttr>;
+using Attr = std::variant<std::monostate, Literal, InputRef, SizeAttr, AxisList, CastAttr, RenameAttr, SliceAttr,
+                          ConcatAttr, SplitAttr, WindowAttr, SegmentAttr, ScanAttr, SortAttr, TopKAttr, CombineAttr>;
 
 // ---- node, axis, interface -----------------------------------------------------------------------------------------
 struct Node {
   Op op;
   Type type;
-  std::vector<AxisId> axes;    // ascending
-  std::vector<NodeId> args;    // earlier nodes
+  std::vector<AxisId> axes;  // ascending
+  std::vector<NodeId> args;  // earlier nodes
   Attr attr;
   template <class T>
-  const T& as() const { return std::get<T>(attr); }
+  const T& as() const {
+    return std::get<T>(attr);
+  }
 };
 
 struct Axis {
@@ -162,8 +167,8 @@ enum class InputKind : uint8_t { Tensor, Parameter, Buffer, Scalar };
 struct Input {
   std::string name;
   InputKind kind = InputKind::Tensor;
-  Type type;                 // Scalar: weak Real, Int or Bool
-  std::vector<AxisId> dims;  // positional; kUnit for a size-one dimension
+  Type type;                             // Scalar: weak Real, Int or Bool
+  std::vector<AxisId> dims;              // positional; kUnit for a size-one dimension
   std::optional<Literal> default_value;  // of a Scalar
   bool differentiable = true;            // a floating tensor whose gradient is wanted
   NodeId node = kNoNode;
@@ -172,8 +177,8 @@ struct Input {
 struct Output {
   std::string name;
   NodeId node = kNoNode;
-  std::vector<AxisId> dims;              // positional; as a set exactly the node's axes, plus kUnit entries
-  std::optional<std::string> updates;    // the buffer that takes this value (batch norm's running mean), if any
+  std::vector<AxisId> dims;            // positional; as a set exactly the node's axes, plus kUnit entries
+  std::optional<std::string> updates;  // the buffer that takes this value (batch norm's running mean), if any
 };
 
 // A fact about sizes that the reader relied on: `left == right` (or `left % right == 0`), with the source's reason.
@@ -258,11 +263,13 @@ class GraphBuilder {
   std::map<std::pair<AxisId, std::string>, AxisId> derived_axes_;
 };
 
-// Copies the sub-graph below `roots` into `builder`; `replace` maps old nodes to new ones (start it with the inputs' images,
-// it is extended with everything copied). Axes and symbols must mean the same in both graphs.
-void copy_nodes(const Graph& from, std::span<const NodeId> roots, GraphBuilder& builder, std::map<NodeId, NodeId>& replace);
+// Copies the sub-graph below `roots` into `builder`; `replace` maps old nodes to new ones (start it with the inputs'
+// images, it is extended with everything copied). Axes and symbols must mean the same in both graphs.
+void copy_nodes(const Graph& from, std::span<const NodeId> roots, GraphBuilder& builder,
+                std::map<NodeId, NodeId>& replace);
 
-// The graph with its type parameters bound, by name; those not named take their default. Every type is concrete after it.
+// The graph with its type parameters bound, by name; those not named take their default. Every type is concrete after
+// it.
 Graph bind_types(const Graph& graph, const std::map<std::string, DType>& bindings = {});
 
 bool equal(const Attr& a, const Attr& b);

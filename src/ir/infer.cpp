@@ -15,7 +15,9 @@ struct Site {
 
   const Node& arg(size_t i) const { return graph[args[i]]; }
   template <class T>
-  const T& as() const { return std::get<T>(attr); }
+  const T& as() const {
+    return std::get<T>(attr);
+  }
   std::string name() const { return std::string(info(op).name); }
   std::string axis_name(AxisId a) const {
     return a >= 0 && a < static_cast<AxisId>(graph.axes.size()) ? graph.axis(a).name : "axis#" + std::to_string(a);
@@ -68,8 +70,8 @@ Status fits(const Site& s, const Size& left, const Size& right, std::string_view
   if (left == right) return {};
   std::optional<int64_t> a = s.graph.hinted(left), b = s.graph.hinted(right);
   if (a && b && *a != *b)
-    return bad_input(s.name() + ": " + std::string(what) + ": " + s.graph.size_text(left) + " is " + std::to_string(*a) + ", " +
-                     s.graph.size_text(right) + " is " + std::to_string(*b));
+    return bad_input(s.name() + ": " + std::string(what) + ": " + s.graph.size_text(left) + " is " +
+                     std::to_string(*a) + ", " + s.graph.size_text(right) + " is " + std::to_string(*b));
   return {};
 }
 
@@ -97,7 +99,8 @@ Result<Axes> shape_listed(const Site& s) {  // Iota, Random
   for (size_t i = 0; i < s.args.size(); ++i)
     if (!s.arg(i).axes.empty()) return bad_input(s.name() + ": its operands are scalars");
   std::sort(axes.begin(), axes.end());
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return bad_input(s.name() + ": an axis is listed twice");
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    return bad_input(s.name() + ": an axis is listed twice");
   return axes;
 }
 
@@ -107,9 +110,11 @@ Result<Axes> shape_reduce(const Site& s) {
   const Axes& reduced = s.as<AxisList>().axes;
   Axes axes = all_axes(s);
   if (reduced.empty()) return bad_input(s.name() + ": no axis to reduce is given");
-  if ((s.op == Op::ArgMax || s.op == Op::ArgMin) && reduced.size() != 1) return bad_input(s.name() + " reduces exactly one axis");
+  if ((s.op == Op::ArgMax || s.op == Op::ArgMin) && reduced.size() != 1)
+    return bad_input(s.name() + " reduces exactly one axis");
   for (size_t i = 0; i < reduced.size(); ++i) {
-    if (i && reduced[i - 1] >= reduced[i]) return bad_input(s.name() + ": the reduced axis " + s.axis_name(reduced[i]) + " is listed twice");
+    if (i && reduced[i - 1] >= reduced[i])
+      return bad_input(s.name() + ": the reduced axis " + s.axis_name(reduced[i]) + " is listed twice");
     if (!contains(axes, reduced[i])) return lacks(s, reduced[i], axes);
   }
   std::erase_if(axes, [&](AxisId a) { return std::find(reduced.begin(), reduced.end(), a) != reduced.end(); });
@@ -186,7 +191,8 @@ Result<Axes> shape_rename(const Site& s) {
 Result<Axes> shape_slice(const Site& s) {
   const SliceAttr& a = s.as<SliceAttr>();
   if (!contains(s.arg(0).axes, a.from)) return lacks(s, a.from, s.arg(0).axes);
-  if (a.step == 0 || (s.op == Op::Pad && a.step < 0)) return bad_input(s.name() + ": the step cannot be " + std::to_string(a.step));
+  if (a.step == 0 || (s.op == Op::Pad && a.step < 0))
+    return bad_input(s.name() + ": the step cannot be " + std::to_string(a.step));
   if (s.op == Op::Pad && !s.arg(1).axes.empty()) return bad_input("pad: the fill is one number");
   // The slice's indices (or the padded positions) must lie inside the longer axis, as far as the hints can tell.
   AxisId longer = s.op == Op::Slice ? a.from : a.to, shorter = s.op == Op::Slice ? a.to : a.from;
@@ -195,8 +201,8 @@ Result<Axes> shape_slice(const Site& s) {
   if (start && n && whole && *n > 0) {
     int64_t last = *start + (*n - 1) * a.step;
     if (*start < 0 || *start >= *whole || last < 0 || last >= *whole)
-      return bad_input(s.name() + ": indices " + std::to_string(*start) + " to " + std::to_string(last) + " do not lie within " +
-                       s.axis_name(longer) + " of size " + std::to_string(*whole));
+      return bad_input(s.name() + ": indices " + std::to_string(*start) + " to " + std::to_string(last) +
+                       " do not lie within " + s.axis_name(longer) + " of size " + std::to_string(*whole));
   }
   return with(s, without(s.arg(0).axes, a.from), a.to);
 }
@@ -231,7 +237,8 @@ Result<Axes> shape_split(const Site& s) {
 
 Result<Axes> shape_window(const Site& s) {
   const WindowAttr& a = s.as<WindowAttr>();
-  if (a.stride < 1 || a.dilation < 1 || a.input_dilation < 1) return bad_input(s.name() + ": stride and dilations are at least 1");
+  if (a.stride < 1 || a.dilation < 1 || a.input_dilation < 1)
+    return bad_input(s.name() + ": stride and dilations are at least 1");
   const Axes& axes = s.arg(0).axes;
   if (s.op == Op::Window) {
     if (!s.arg(1).axes.empty()) return bad_input("window: the fill is one number");
@@ -253,7 +260,8 @@ Result<Axes> shape_top_k(const Site& s) {
   const TopKAttr& a = s.as<TopKAttr>();
   if (!contains(s.arg(0).axes, a.axis)) return lacks(s, a.axis, s.arg(0).axes);
   std::optional<int64_t> n = s.graph.hinted(size_of(s, a.axis)), k = s.graph.hinted(size_of(s, a.to));
-  if (n && k && *k > *n) return bad_input(s.name() + ": " + std::to_string(*k) + " of only " + std::to_string(*n) + " values");
+  if (n && k && *k > *n)
+    return bad_input(s.name() + ": " + std::to_string(*k) + " of only " + std::to_string(*n) + " values");
   return with(s, without(s.arg(0).axes, a.axis), a.to);
 }
 
@@ -360,7 +368,9 @@ consteval size_t index_in(std::variant<Ts...>*) {
   return i;
 }
 template <class T>
-consteval size_t attr() { return index_in<T>(static_cast<Attr*>(nullptr)); }
+consteval size_t attr() {
+  return index_in<T>(static_cast<Attr*>(nullptr));
+}
 
 constexpr Rule kFloatingFunction{shape_union, type_floating_function, 0};
 constexpr Rule kSameNumber{shape_union, type_number, 0};
@@ -476,7 +486,8 @@ constexpr OpTable<Rule> kRules{kEntries};
 // Every axis that an attribute mentions exists.
 Status known_axes(const Site& s) {
   for (AxisId a : mentioned_axes(s.attr))
-    if (a < 0 || a >= static_cast<AxisId>(s.graph.axes.size())) return bad_input(s.name() + ": it mentions an axis that does not exist");
+    if (a < 0 || a >= static_cast<AxisId>(s.graph.axes.size()))
+      return bad_input(s.name() + ": it mentions an axis that does not exist");
   return {};
 }
 
@@ -517,14 +528,16 @@ Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, 
   const OpInfo& row = info(op);
   if (static_cast<int>(args.size()) < row.min_operands || static_cast<int>(args.size()) > row.max_operands)
     return bad_input(site.name() + " takes " + std::to_string(row.min_operands) +
-                     (row.max_operands == row.min_operands ? "" : " to " + std::to_string(row.max_operands)) + " operands, not " +
-                     std::to_string(args.size()));
+                     (row.max_operands == row.min_operands ? "" : " to " + std::to_string(row.max_operands)) +
+                     " operands, not " + std::to_string(args.size()));
   for (NodeId arg : args)
-    if (arg < 0 || arg >= static_cast<NodeId>(graph.nodes.size())) return bad_input(site.name() + ": an operand does not exist");
+    if (arg < 0 || arg >= static_cast<NodeId>(graph.nodes.size()))
+      return bad_input(site.name() + ": an operand does not exist");
   const Rule& rule = kRules[op];
   if (attr.index() != rule.attr) return bad_input(site.name() + ": it has an attribute of another op");
   KW_CHECK(known_axes(site));
-  if (op == Op::Input && (std::get<InputRef>(attr).index < 0 || std::get<InputRef>(attr).index >= static_cast<int32_t>(graph.inputs.size())))
+  if (op == Op::Input && (std::get<InputRef>(attr).index < 0 ||
+                          std::get<InputRef>(attr).index >= static_cast<int32_t>(graph.inputs.size())))
     return bad_input("an input of the interface does not exist");
   KW_TRY(Axes axes, rule.shape(site));
   KW_TRY(Type type, rule.type(site));
@@ -541,12 +554,14 @@ Status check(const Graph& graph) {
       return bad_input(std::string(info(node.op).name) + ": the node's axes or type are not what its operands give");
   }
   for (const Output& output : graph.outputs) {
-    if (output.node < 0 || output.node >= static_cast<NodeId>(graph.nodes.size())) return bad_input("the output " + output.name + " has no value");
+    if (output.node < 0 || output.node >= static_cast<NodeId>(graph.nodes.size()))
+      return bad_input("the output " + output.name + " has no value");
     Axes axes;
     for (AxisId a : output.dims)
       if (a != kUnit) axes.push_back(a);
     std::sort(axes.begin(), axes.end());
-    if (axes != graph[output.node].axes) return bad_input("the output " + output.name + " does not list exactly its value's axes");
+    if (axes != graph[output.node].axes)
+      return bad_input("the output " + output.name + " does not list exactly its value's axes");
   }
   return {};
 }
@@ -566,8 +581,9 @@ Status check_sizes(const Graph& graph, const std::function<std::optional<int64_t
     if (!left || !right) continue;
     bool equal = c.kind == SizeConstraint::Kind::Equal;
     if (equal ? *left != *right : (*right == 0 || *left % *right != 0))
-      return bad_input("the sizes do not fit: " + graph.size_text(c.left) + (equal ? " must equal " : " must be a multiple of ") +
-                       graph.size_text(c.right) + ", but they are " + std::to_string(*left) + " and " + std::to_string(*right));
+      return bad_input("the sizes do not fit: " + graph.size_text(c.left) +
+                       (equal ? " must equal " : " must be a multiple of ") + graph.size_text(c.right) +
+                       ", but they are " + std::to_string(*left) + " and " + std::to_string(*right));
   }
   bound.nodes.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) {

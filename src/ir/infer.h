@@ -15,11 +15,12 @@ struct Inferred {
 
 Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, const Attr& attr);
 
-// Checks a whole graph: order, arity, attribute kinds, rules, interface. For graphs that come from outside (text, JSON).
+// Checks a whole graph: order, arity, attribute kinds, rules, interface. For graphs that come from outside (text,
+// JSON).
 Status check(const Graph& graph);
 
-// Checks every rule about sizes again with the sizes that a call gives: renames, splits, joins, slices, constraints. What
-// `infer` could not know of symbolic sizes, this does. A symbol without a value leaves its rules unchecked.
+// Checks every rule about sizes again with the sizes that a call gives: renames, splits, joins, slices, constraints.
+// What `infer` could not know of symbolic sizes, this does. A symbol without a value leaves its rules unchecked.
 Status check_sizes(const Graph& graph, const std::function<std::optional<int64_t>(SymbolId)>& value_of);
 
 // The axes that an attribute names, in order and with repetition.

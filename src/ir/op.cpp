@@ -30,8 +30,10 @@ bool is_commutative(Op op) {
     case Op::And:
     case Op::Or:
     case Op::Xor:
-    case Op::Contract: return true;
-    default: return false;
+    case Op::Contract:
+      return true;
+    default:
+      return false;
   }
 }
 

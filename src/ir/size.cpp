@@ -98,7 +98,8 @@ Size floor_div(const Size& a, const Size& b) {
       std::vector<Size::Atom> left = term.factors;
       bool divides = term.coefficient % divisor.coefficient == 0;
       for (const Size::Atom& factor : divisor.factors) {
-        auto at = std::find_if(left.begin(), left.end(), [&](const Size::Atom& x) { return Size::compare(x, factor) == 0; });
+        auto at =
+            std::find_if(left.begin(), left.end(), [&](const Size::Atom& x) { return Size::compare(x, factor) == 0; });
         if (at == left.end()) {
           divides = false;
           break;
@@ -135,7 +136,8 @@ std::optional<int64_t> Size::constant() const {
 }
 
 std::optional<SymbolId> Size::as_symbol() const {
-  if (terms_.size() == 1 && terms_[0].coefficient == 1 && terms_[0].factors.size() == 1 && !terms_[0].factors[0].quotient)
+  if (terms_.size() == 1 && terms_[0].coefficient == 1 && terms_[0].factors.size() == 1 &&
+      !terms_[0].factors[0].quotient)
     return terms_[0].factors[0].symbol;
   return std::nullopt;
 }
@@ -184,7 +186,8 @@ Size Size::substitute(const std::function<std::optional<Size>(SymbolId)>& replac
     for (const Atom& atom : term.factors) {
       if (atom.quotient) {
         Size denominator = atom.quotient->denominator.substitute(replacement);
-        product = product * floor_div(atom.quotient->numerator.substitute(replacement), denominator == Size(0) ? Size(1) : denominator);
+        product = product * floor_div(atom.quotient->numerator.substitute(replacement),
+                                      denominator == Size(0) ? Size(1) : denominator);
       } else if (auto other = replacement(atom.symbol)) {
         product = product * *other;
       } else {

@@ -1,5 +1,5 @@
-// A symbolic size: an integer polynomial over size symbols and floor quotients, kept in a normal form, so that equal sizes
-// compare equal. `2*half`, `rows*cols`, `(h + 2*pad - k) // stride + 1`.
+// A symbolic size: an integer polynomial over size symbols and floor quotients, kept in a normal form, so that equal
+// sizes compare equal. `2*half`, `rows*cols`, `(h + 2*pad - k) // stride + 1`.
 #pragma once
 
 #include <compare>
@@ -29,9 +29,9 @@ class Size {
   friend std::strong_ordering operator<=>(const Size& a, const Size& b);  // structural, for ordered containers
   friend bool operator==(const Size& a, const Size& b) { return (a <=> b) == 0; }
 
-  std::optional<int64_t> constant() const;      // set if it is one
-  std::optional<SymbolId> as_symbol() const;    // set if it is a lone symbol
-  std::vector<SymbolId> symbols() const;        // ascending, without repetition
+  std::optional<int64_t> constant() const;    // set if it is one
+  std::optional<SymbolId> as_symbol() const;  // set if it is a lone symbol
+  std::vector<SymbolId> symbols() const;      // ascending, without repetition
   // Value once every symbol has one; nullopt where a symbol has none or a divisor is zero.
   std::optional<int64_t> evaluate(const std::function<std::optional<int64_t>(SymbolId)>& value_of) const;
   Size substitute(const std::function<std::optional<Size>(SymbolId)>& replacement) const;

@@ -20,7 +20,8 @@ constexpr std::array<DTypeInfo, kDTypeCount> kInfos{{
     {DType::Real, "real", "", Category::Floating, 0, 53, -1022, 1.7976931348623157e308, true},
     {DType::F8E4M3, "f8e4m3", "float8_e4m3fn", Category::Floating, 1, 4, -6, 448, false},
     {DType::F8E5M2, "f8e5m2", "float8_e5m2", Category::Floating, 1, 3, -14, 57344, false},
-    {DType::BF16, "bf16", "bfloat16", Category::Floating, 2, 8, -126, 3.38953138925153547590470800371487866880e38, false},
+    {DType::BF16, "bf16", "bfloat16", Category::Floating, 2, 8, -126, 3.38953138925153547590470800371487866880e38,
+     false},
     {DType::F16, "f16", "float16", Category::Floating, 2, 11, -14, 65504, false},
     {DType::F32, "f32", "float32", Category::Floating, 4, 24, -126, 3.40282346638528859811704183484516925440e38, false},
     {DType::F64, "f64", "float64", Category::Floating, 8, 53, -1022, 1.7976931348623157e308, false},
@@ -67,9 +68,9 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 std::optional<DType> dtype_from_torch_name(std::string_view name) {
   for (const DTypeInfo& row : kInfos)
     if (!row.torch_name.empty() && row.torch_name == name) return row.dtype;
-  constexpr std::pair<std::string_view, DType> kAliases[] = {
-      {"float", DType::F32}, {"double", DType::F64}, {"half", DType::F16}, {"long", DType::I64},
-      {"int", DType::I32},   {"short", DType::I16}};
+  constexpr std::pair<std::string_view, DType> kAliases[] = {{"float", DType::F32}, {"double", DType::F64},
+                                                             {"half", DType::F16},  {"long", DType::I64},
+                                                             {"int", DType::I32},   {"short", DType::I16}};
   for (const auto& [alias, dtype] : kAliases)
     if (alias == name) return dtype;
   return std::nullopt;
@@ -111,18 +112,27 @@ double round_to(DType d, double value) {
     case DType::None:
     case DType::Int:
     case DType::Real:
-    case DType::F64: return value;
-    case DType::Bool: return value != 0 ? 1 : 0;
-    case DType::U8: return wrap_integer(value, 8, false);
-    case DType::I8: return wrap_integer(value, 8, true);
-    case DType::I16: return wrap_integer(value, 16, true);
-    case DType::I32: return wrap_integer(value, 32, true);
-    case DType::I64: return std::isfinite(value) ? std::trunc(value) : 0;
-    case DType::F32: return static_cast<double>(static_cast<float>(value));
+    case DType::F64:
+      return value;
+    case DType::Bool:
+      return value != 0 ? 1 : 0;
+    case DType::U8:
+      return wrap_integer(value, 8, false);
+    case DType::I8:
+      return wrap_integer(value, 8, true);
+    case DType::I16:
+      return wrap_integer(value, 16, true);
+    case DType::I32:
+      return wrap_integer(value, 32, true);
+    case DType::I64:
+      return std::isfinite(value) ? std::trunc(value) : 0;
+    case DType::F32:
+      return static_cast<double>(static_cast<float>(value));
     case DType::F8E4M3:
     case DType::F8E5M2:
     case DType::BF16:
-    case DType::F16: break;
+    case DType::F16:
+      break;
   }
   if (value == 0 || !std::isfinite(value)) {
     if (d == DType::F8E4M3 && std::isinf(value)) return std::numeric_limits<double>::quiet_NaN();
@@ -153,7 +163,9 @@ Type promote(Type a, Type b) {
     return result;
   }
   // A parameter is a floating type that no integer and no number widens.
-  auto floor_of = [](Type t) { return t.floor_ != DType::None && is_floating(t.floor_) && !is_weak(t.floor_) ? t.floor_ : DType::None; };
+  auto floor_of = [](Type t) {
+    return t.floor_ != DType::None && is_floating(t.floor_) && !is_weak(t.floor_) ? t.floor_ : DType::None;
+  };
   DType fa = floor_of(a), fb = floor_of(b);
   result.floor_ = promote(fa, fb);
   if (fa != DType::None && fb != DType::None && result.floor_ == DType::None) return Type();

@@ -1,13 +1,13 @@
 // Element types. A `DType` is concrete (bf16, i64). A `Type` is what a node carries: the join, in PyTorch's promotion
-// order, of some of the graph's type parameters and a concrete floor, so that one graph serves every dtype that its inputs
-// may have:
+// order, of some of the graph's type parameters and a concrete floor, so that one graph serves every dtype that its
+// inputs may have:
 //
 //   T            the type of the inputs declared T
 //   T|W          what PyTorch promotes T and W to
 //   T|f32        the type in which PyTorch computes inside an op on T (f32 for bf16, f16 and f32; f64 for f64)
 //
-// Type parameters range over the floating types only. The weak types Int and Real are Python's numbers: they have no width
-// of their own and never widen a tensor of their category.
+// Type parameters range over the floating types only. The weak types Int and Real are Python's numbers: they have no
+// width of their own and never widen a tensor of their category.
 #pragma once
 
 #include <array>
@@ -29,10 +29,10 @@ struct DTypeInfo {
   std::string_view name;        // in the text form: "bf16"
   std::string_view torch_name;  // "bfloat16"; empty for weak types
   Category category;
-  int bytes;           // 0 for weak types and None
-  int mantissa_bits;   // stored and implicit; 0 for integers
-  int min_exponent;    // of the smallest normal number
-  double max_finite;   // largest finite value (floating) or largest integer as a double
+  int bytes;          // 0 for weak types and None
+  int mantissa_bits;  // stored and implicit; 0 for integers
+  int min_exponent;   // of the smallest normal number
+  double max_finite;  // largest finite value (floating) or largest integer as a double
   bool weak;
 };
 
@@ -44,11 +44,13 @@ inline bool is_floating(DType d) { return info(d).category == Category::Floating
 inline bool is_integer(DType d) { return info(d).category == Category::Integer; }
 inline bool is_weak(DType d) { return info(d).weak; }
 
-// PyTorch's promotion of two dimensioned operands (or a dimensioned one and a Python number). Real with an integer gives
-// f32, PyTorch's default type. The two fp8 types promote with nothing but themselves and numbers: None is returned.
+// PyTorch's promotion of two dimensioned operands (or a dimensioned one and a Python number). Real with an integer
+// gives f32, PyTorch's default type. The two fp8 types promote with nothing but themselves and numbers: None is
+// returned.
 DType promote(DType a, DType b);
 
-// The type PyTorch computes in for results of this type: f32 for bf16, f16 and fp8, otherwise the type itself (Real: f64).
+// The type PyTorch computes in for results of this type: f32 for bf16, f16 and fp8, otherwise the type itself (Real:
+// f64).
 DType opmath(DType d);
 
 // Rounds to nearest, ties to even, as a cast from f64 does; saturates nothing (overflow is infinite; fp8 e4m3 has NaN).
@@ -80,11 +82,11 @@ class Type {
 
  private:
   friend Type promote(Type, Type);
-  uint16_t params_ = 0;          // bit i: type parameter i takes part in the join
-  DType floor_ = DType::None;    // None: nothing but parameters
+  uint16_t params_ = 0;        // bit i: type parameter i takes part in the join
+  DType floor_ = DType::None;  // None: nothing but parameters
 };
 
-Type promote(Type a, Type b);              // unknown (known() == false) if the two do not promote
+Type promote(Type a, Type b);  // unknown (known() == false) if the two do not promote
 inline Type opmath(Type t) { return t.concrete() ? Type(opmath(t.floor())) : promote(t, Type(DType::F32)); }
 
 }  // namespace kw::ir

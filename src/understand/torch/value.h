@@ -51,7 +51,8 @@ struct DictValue {
   std::vector<std::pair<std::string, Value>> items;  // string keys, in order
 };
 
-// Anything the Python reader defines for itself: functions, classes, module instances, configuration objects. Opaque here.
+// Anything the Python reader defines for itself: functions, classes, module instances, configuration objects. Opaque
+// here.
 struct Object {
   virtual ~Object() = default;
   virtual std::string describe() const = 0;  // "function f", "module Linear": for messages
@@ -59,12 +60,14 @@ struct Object {
 
 struct Value {
   // ir::Size is a Python int, constant or symbolic; double is a Python float known while reading.
-  std::variant<NoneValue, bool, ir::Size, double, ScalarValue, std::string, DTypeValue, DeviceValue, EllipsisValue, TensorValue,
-               SliceValue, SequenceValue, DictValue, std::shared_ptr<Object>>
+  std::variant<NoneValue, bool, ir::Size, double, ScalarValue, std::string, DTypeValue, DeviceValue, EllipsisValue,
+               TensorValue, SliceValue, SequenceValue, DictValue, std::shared_ptr<Object>>
       data;
 
   template <class T>
-  const T* get() const { return std::get_if<T>(&data); }
+  const T* get() const {
+    return std::get_if<T>(&data);
+  }
   bool is_none() const { return std::holds_alternative<NoneValue>(data); }
   bool is_tensor() const { return std::holds_alternative<TensorValue>(data); }
 };
