@@ -43,7 +43,8 @@ format: .venv/ready
 
 check-format: .venv/ready
 	@tools/install_packages.sh develop
-	@clang-format-14 --dry-run --Werror $(SOURCES)
+	@for file in $(SOURCES); do clang-format-14 $$file | cmp -s - $$file || { echo "$$file wants 'make format'"; bad=1; }; done; \
+	  [[ -z "$$bad" ]]
 	@$(PYTHON) -m ruff format --quiet --check .
 	@$(PYTHON) -m ruff check --quiet .
 

@@ -1,5 +1,5 @@
-// Feeds every file of the given corpus folders to a fuzz target, so that what a fuzzer once found stays found in a build
-// without libFuzzer. A missing or empty folder fails: a replay of nothing proves nothing.
+// Feeds every file of the given corpus folders to a fuzz target, so that what a fuzzer once found stays found in a
+// build without libFuzzer. A missing or empty folder fails: a replay of nothing proves nothing.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
