@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for name in swiglu rms_norm cross_entropy; do
+for name in swiglu rms_norm_llama cross_entropy; do
   echo "── kw understand examples/$name.py"
   build/kw understand "examples/$name.py" --quiet
   echo "── kw review $name"

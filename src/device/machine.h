@@ -1,0 +1,41 @@
+// What this machine has: its processor, its GPUs, and the tools that the engine calls. Looking never fails; what is not
+// there is reported as missing, with the command that installs it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kw::device {
+
+struct Processor {
+  std::string name;
+  int cores = 0;             // that this process may use
+  std::string vector_units;  // "AVX-512", "AVX2", "SSE2", "NEON"
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Gpu {
+  std::string name;
+  int major = 0, minor = 0;  // compute capability
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Tool {
+  std::string name;    // "compiler", "python", "torch", "triton", "driver", "nvrtc"
+  std::string serves;  // what the engine needs it for
+  std::string install;
+  bool present = false;
+  std::string version;
+  std::string path;
+};
+
+struct Machine {
+  Processor processor;
+  std::vector<Gpu> gpus;
+  std::vector<Tool> tools;
+};
+
+Machine look_around();
+
+}  // namespace kw::device
