@@ -4,8 +4,6 @@
 
 #include <cstdlib>
 
-#include "base/embedded.h"
-
 namespace kw {
 namespace {
 
@@ -38,10 +36,6 @@ TEST(ProgressTest, IsOneLineThatIsClearedAtATerminal) {
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_NE(text.find("2/2 b.py"), std::string::npos);
   EXPECT_TRUE(text.ends_with("\r\x1b[K"));
-}
-
-TEST(EmbeddedDeathTest, AFileThatWasNotEmbeddedIsABug) {
-  EXPECT_DEATH(embedded::file("no/such/file"), "no embedded file no/such/file");
 }
 
 }  // namespace
