@@ -1,0 +1,215 @@
+#include "profile/document.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/embedded.h"
+#include "base/text.h"
+#include "profile/format.h"
+
+namespace kw::profile {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLargestDocument = std::size_t{8} << 20;
+
+// Deeper nesting than any schema of ours has; refused before the YAML library recurses into it.
+constexpr int kDeepestNesting = 40;
+
+std::string type_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Map:
+      return "a mapping";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Scalar:
+      return fmt::format("'{}'", shortened(node.Scalar()));
+    default:
+      return "nothing";
+  }
+}
+
+class Validator {
+ public:
+  Validator(const json& schema, const Document& document) : schema_(schema), document_(document) {}
+
+  Status check(const YAML::Node& node, const json& rule, const std::string& what) const {
+    if (rule.contains("$ref")) return check(node, resolve(rule["$ref"]), what);
+    if (rule.contains("const")) return check_one_of(node, json::array({rule["const"]}), what);
+    if (rule.contains("enum")) return check_one_of(node, rule["enum"], what);
+    const json& type = rule["type"];
+    if (type == "object") return check_object(node, rule, what);
+    if (type == "array") return check_array(node, rule, what);
+    return check_scalar(node, rule, what);
+  }
+
+ private:
+  const json& resolve(const std::string& reference) const {
+    return schema_.at(json::json_pointer(reference.substr(1)));  // "#/$defs/x"
+  }
+
+  Failure wrong(const YAML::Node& node, std::string message, std::string hint = {}) const {
+    return Failure(document_.error_at(node, std::move(message), std::move(hint)));
+  }
+
+  Status check_object(const YAML::Node& node, const json& rule, const std::string& what) const {
+    if (!node.IsMap()) return wrong(node, fmt::format("{} must be a mapping, not {}", what, type_of(node)));
+    static const json kNone = json::object();
+    const json& properties = rule.contains("properties") ? rule["properties"] : kNone;
+    const json& others = rule["additionalProperties"];
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) return wrong(entry.first, fmt::format("a key of {} must be a plain word", what));
+      const std::string& key = entry.first.Scalar();
+      if (!seen.insert(key).second)
+        return wrong(entry.first, fmt::format("'{}' stands twice in {}", shortened(key), what));
+      if (properties.contains(key)) {
+        KW_CHECK(check(entry.second, properties[key], fmt::format("'{}'", key)));
+      } else if (others.is_object()) {
+        if (!is_identifier(key)) return wrong(entry.first, fmt::format("'{}' is not a name", shortened(key)));
+        KW_CHECK(check(entry.second, others, fmt::format("'{}'", key)));
+      } else {
+        std::vector<std::string> known;
+        for (const auto& [name, _] : properties.items()) known.push_back(name);
+        std::string hint = did_you_mean(key, known);
+        if (hint.empty()) hint = fmt::format("known here: {}", join(known, ", "));
+        return wrong(entry.first, fmt::format("unknown key '{}' in {}", shortened(key), what), hint);
+      }
+    }
+    if (rule.contains("required"))
+      for (const std::string& key : rule["required"].get<std::vector<std::string>>())
+        if (!seen.contains(key)) return wrong(node, fmt::format("'{}' is missing in {}", key, what));
+    return {};
+  }
+
+  Status check_array(const YAML::Node& node, const json& rule, const std::string& what) const {
+    if (!node.IsSequence()) return wrong(node, fmt::format("{} must be a list, not {}", what, type_of(node)));
+    if (node.size() < rule.value("minItems", std::size_t{0}))
+      return wrong(node, fmt::format("{} must not be empty", what));
+    for (const auto& item : node) KW_CHECK(check(item, rule["items"], fmt::format("an entry of {}", what)));
+    return {};
+  }
+
+  Status check_one_of(const YAML::Node& node, const json& allowed, const std::string& what) const {
+    std::vector<std::string> values;
+    for (const json& value : allowed) values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    if (node.IsScalar())
+      for (const std::string& value : values)
+        if (node.Scalar() == value) return {};
+    std::string hint = node.IsScalar() ? did_you_mean(node.Scalar(), values) : std::string();
+    return wrong(node, fmt::format("{} must be {}, not {}", what, any_of(values), type_of(node)), hint);
+  }
+
+  Status check_scalar(const YAML::Node& node, const json& rule, const std::string& what) const {
+    if (!node.IsScalar()) return wrong(node, fmt::format("{} must be a value, not {}", what, type_of(node)));
+    const std::string& text = node.Scalar();
+    const json& type = rule["type"];
+    if (type == "boolean" && text != "true" && text != "false")
+      return wrong(node, fmt::format("{} must be true or false, not '{}'", what, shortened(text)));
+    if (type == "integer") {
+      std::optional<std::int64_t> value = parse_integer(text);
+      if (!value) return wrong(node, fmt::format("{} must be a whole number, not '{}'", what, shortened(text)));
+      if (rule.contains("minimum") && *value < rule["minimum"].get<std::int64_t>())
+        return wrong(node, fmt::format("{} must be at least {}", what, rule["minimum"].dump()));
+      if (rule.contains("maximum") && *value > rule["maximum"].get<std::int64_t>())
+        return wrong(node, fmt::format("{} must be at most {}", what, rule["maximum"].dump()));
+    }
+    if (rule.contains("format")) {
+      const std::string format = rule["format"].get<std::string>();
+      if (!has_format(text, format))
+        return wrong(node, fmt::format("{} is not {}: '{}'", what, describe_format(format), shortened(text)));
+    }
+    return {};
+  }
+
+  const json& schema_;
+  const Document& document_;
+};
+
+// Brackets and indentation nest; a cheap upper bound of how deep, taken before parsing.
+Status check_nesting(std::string_view text, const Document& document) {
+  int open = 0;
+  int line = 1;
+  int dashes = 0;
+  bool at_start = true;
+  for (char c : text) {
+    if (c == '[' || c == '{' || c == '?') ++open;
+    if ((c == ']' || c == '}') && open > 0) --open;
+    if (at_start && c == '-') ++dashes;
+    if (c == '\n') {
+      ++line;
+      dashes = 0;
+      at_start = true;
+    } else if (c != ' ' && c != '-') {
+      at_start = false;
+    }
+    if (open > 20 * kDeepestNesting || dashes > kDeepestNesting)
+      return Failure(document.error_at(line, 1, "this is nested too deeply to be a profile"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Document::Document() : root_(std::make_unique<YAML::Node>()) {}
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+Document::~Document() = default;
+const YAML::Node& Document::root() const { return *root_; }
+
+Error Document::error_at(int line, int column, std::string message, std::string hint) const {
+  Error error{ErrorKind::BadInput, std::move(message), Place{file_, line, column, 0}, {}, std::move(hint)};
+  return with_source(std::move(error), text_);
+}
+
+Error Document::error_at(const YAML::Node& node, std::string message, std::string hint) const {
+  const YAML::Mark mark = node.Mark();
+  if (mark.is_null()) return error_at(0, 0, std::move(message), std::move(hint));
+  return error_at(mark.line + 1, mark.column + 1, std::move(message), std::move(hint));
+}
+
+int Document::first_line_of_block(const YAML::Node& node) { return node.Mark().line + 2; }
+
+Result<Document> Document::load(std::string_view text, const std::string& file, std::string_view schema_path,
+                                int version) {
+  Document document;
+  document.text_ = text;
+  document.file_ = file;
+  if (text.size() > kLargestDocument) return bad_input("the file is too large to be a profile", Place{file});
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos)
+    return bad_input("the file is not text", Place{file});
+  KW_CHECK(check_nesting(text, document));
+  try {
+    std::vector<YAML::Node> documents = YAML::LoadAll(document.text_);
+    if (documents.empty()) return bad_input("the file is empty", Place{file});
+    if (documents.size() > 1)
+      return Failure(document.error_at(documents[1], "a second YAML document begins here; there must be only one"));
+    *document.root_ = documents[0];
+    if (!document.root_->IsMap())
+      return Failure(document.error_at(*document.root_, "the file must be a mapping of keys to values"));
+
+    // The version decides whether the rest can be understood at all, so it is looked at first.
+    const YAML::Node found = (*document.root_)["schema"];
+    if (!found)
+      return Failure(
+          document.error_at(*document.root_, "'schema' is missing", fmt::format("write 'schema: {}'", version)));
+    const std::optional<std::int64_t> number = found.IsScalar() ? parse_integer(found.Scalar()) : std::nullopt;
+    if (!number || *number < 1) return Failure(document.error_at(found, "'schema' must be a version number"));
+    if (*number > version)
+      return Failure(document.error_at(
+          found, fmt::format("this file has schema {}, and this kw reads schema {} at most", *number, version),
+          "it was written by a newer kw: use that one"));
+
+    const json schema = json::parse(embedded::file(schema_path));
+    KW_CHECK(Validator(schema, document).check(*document.root_, schema, "the file"));
+  } catch (const YAML::Exception& error) {
+    return Failure(document.error_at(error.mark.line + 1, error.mark.column + 1, "not YAML: " + error.msg));
+  }
+  return document;
+}
+
+}  // namespace kw::profile

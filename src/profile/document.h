@@ -1,0 +1,44 @@
+// A stored YAML document, checked against its JSON schema before anything is read from it. The schema file is the one
+// truth about keys, required fields and allowed values; the reader behind it only moves checked values into structs.
+// What is wrong is told with line and column.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace YAML {
+class Node;
+}
+
+namespace kw::profile {
+
+class Document {
+ public:
+  // `schema_path` is the embedded schema's; `version` the newest that this program knows. A document of a newer version
+  // is refused by that alone.
+  static Result<Document> load(std::string_view text, const std::string& file, std::string_view schema_path,
+                               int version);
+  Document(Document&&) noexcept;
+  Document& operator=(Document&&) noexcept;
+  ~Document();
+
+  const YAML::Node& root() const;
+  const std::string& file() const { return file_; }
+
+  // An error about a place in the document: its line and column, the line shown.
+  Error error_at(const YAML::Node& node, std::string message, std::string hint = {}) const;
+  Error error_at(int line, int column, std::string message, std::string hint = {}) const;
+  // The line (from 1) on which the content of a `|` block begins.
+  static int first_line_of_block(const YAML::Node& node);
+
+ private:
+  Document();
+  std::unique_ptr<YAML::Node> root_;
+  std::string text_;
+  std::string file_;
+};
+
+}  // namespace kw::profile

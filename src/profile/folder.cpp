@@ -1,0 +1,153 @@
+#include "profile/folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "profile/yaml.h"
+
+namespace kw::profile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kProfile = "profile.yaml";
+constexpr std::string_view kApprovals = "approvals.jsonl";
+constexpr std::string_view kApproved = ".approved.yaml";
+
+// Removes a folder that is being filled, unless it was taken into its place.
+struct Staging {
+  std::string path;
+  bool taken = false;
+  ~Staging() {
+    std::error_code ignored;
+    if (!taken) fs::remove_all(path, ignored);
+  }
+};
+
+Failure cannot_write(const std::string& path, const std::error_code& error) {
+  return bad_input("cannot write here: " + error.message(), Place{path},
+                   "check the folder's permissions, or give --workspace DIR");
+}
+
+}  // namespace
+
+KernelFolder::KernelFolder(std::string workspace, std::string name)
+    : workspace_(std::move(workspace)), name_(std::move(name)), path_(workspace_ + "/kernels/" + name_) {
+  if (workspace_ == ".") path_ = "kernels/" + name_;
+}
+
+bool KernelFolder::exists() const { return file_exists(file(kProfile)); }
+
+Status KernelFolder::write(const Files& files, const std::vector<std::string>& stale) const {
+  const std::string parent = fs::path(path_).parent_path().string();
+  KW_CHECK(make_directories(parent));
+  Staging staging{parent + "/.kw-new-" + name_ + "-" + std::to_string(::getpid())};
+  std::error_code error;
+  fs::create_directory(staging.path, error);
+  if (error) return cannot_write(parent, error);
+  for (const auto& [name, content] : files) KW_CHECK(write_file_atomically(staging.path + "/" + name, content));
+
+  if (!directory_exists(path_)) {
+    fs::rename(staging.path, path_, error);
+    if (error) return cannot_write(path_, error);
+    staging.taken = true;
+    return {};
+  }
+  // Everything is on the disk: what is left are renames. The profile comes last, so that it never speaks of files that
+  // are not there yet.
+  std::vector<std::string> order;
+  for (const auto& [name, _] : files)
+    if (name != kProfile) order.push_back(name);
+  if (files.contains(std::string(kProfile))) order.emplace_back(kProfile);
+  for (const std::string& name : order) {
+    const fs::path target = fs::path(path_) / name;
+    fs::create_directories(target.parent_path(), error);
+    if (!error) fs::rename(fs::path(staging.path) / name, target, error);
+    if (error) return cannot_write(target.string(), error);
+  }
+  for (const std::string& name : stale)
+    if (!files.contains(name)) fs::remove(fs::path(path_) / name, error);
+  return {};
+}
+
+Result<Profile> KernelFolder::read_profile() const {
+  KW_CHECK(check_kernel_name(name_));
+  if (!exists()) {
+    KW_TRY(const std::vector<std::string> known, list_kernels(workspace_));
+    std::string hint = did_you_mean(name_, known);
+    if (hint.empty())
+      hint = known.empty() ? "make one with `kw understand SOURCE`" : "kernels here: " + join(known, ", ");
+    return bad_input("there is no kernel '" + name_ + "' in this workspace", Place{path_}, hint);
+  }
+  const std::string path = file(kProfile);
+  KW_TRY(const std::string text, read_text(path));
+  return from_yaml(text, path);
+}
+
+Result<std::vector<Approval>> KernelFolder::read_approvals() const {
+  const std::string path = file(kApprovals);
+  if (!file_exists(path)) return std::vector<Approval>{};
+  KW_TRY(const std::string text, read_text(path));
+  return profile::read_approvals(text, path);
+}
+
+Status KernelFolder::approve_profile(const Profile& profile, const std::string& by, const std::string& when) const {
+  KW_CHECK(read_approvals());  // a broken log is not added to
+  const std::string path = file(kApprovals);
+  std::string log;
+  if (file_exists(path)) {
+    KW_TRY(log, read_text(path));
+    if (!log.empty() && log.back() != '\n') log += '\n';
+  }
+  log += to_line({Stage::Profile, canonical_hash(profile), by, when}) + "\n";
+  return write({{std::string(kApprovals), log}, {std::string(kApproved), to_yaml(profile)}});
+}
+
+Result<ApprovalState> KernelFolder::profile_approval(const Profile& profile) const {
+  KW_TRY(const std::vector<Approval> approvals, read_approvals());
+  const Approval* last = last_approval(approvals, Stage::Profile);
+  if (!last) return ApprovalState::Missing;
+  return last->hash == canonical_hash(profile) ? ApprovalState::Current : ApprovalState::Void;
+}
+
+Result<std::optional<Profile>> KernelFolder::approved_profile() const {
+  KW_TRY(const std::vector<Approval> approvals, read_approvals());
+  const Approval* last = last_approval(approvals, Stage::Profile);
+  const std::string path = file(kApproved);
+  if (!last || !file_exists(path)) return std::optional<Profile>();
+  KW_TRY(const std::string text, read_text(path));
+  KW_TRY(Profile approved, from_yaml(text, path));
+  if (canonical_hash(approved) != last->hash)
+    return bad_input("the kept copy is not what was approved last", Place{path},
+                     "approve again with `kw approve " + name_ + "`");
+  return std::optional<Profile>(std::move(approved));
+}
+
+Result<std::vector<std::string>> list_kernels(const std::string& workspace) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::string folder = workspace + "/kernels";
+  if (!directory_exists(folder)) return names;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name[0] != '.' && file_exists(it->path().string() + "/" + std::string(kProfile))) names.push_back(name);
+  }
+  if (error) return bad_input("cannot read the folder: " + error.message(), Place{folder});
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status check_kernel_name(std::string_view name) {
+  const bool begins = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
+  const bool plain = std::all_of(name.begin(), name.end(),
+                                 [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+  if (begins && plain && name.size() <= 100) return {};
+  return fail(ErrorKind::BadInput, "'" + std::string(name.substr(0, 60)) + "' cannot be a kernel's name",
+              "use lower-case letters, digits and _, beginning with a letter");
+}
+
+}  // namespace kw::profile

@@ -1,0 +1,29 @@
+// schedules.yaml: how a kernel is laid out on one machine. Schedules are not decisions about meaning: a tuning on one
+// GPU adds rows and never overwrites another's, and never voids the profile.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kw::profile {
+
+struct ScheduleRow {
+  std::string target;   // cpu, cuda or triton
+  std::string machine;  // a machine model: sm_90
+  std::map<std::string, std::string> types;
+  std::string guard;  // a condition on sizes; empty: every shape
+  std::string pass;   // forward or backward
+  std::string family;
+  std::map<std::string, std::string> parameters;
+  std::string evidence;
+  bool operator==(const ScheduleRow&) const = default;
+};
+
+std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows);
+Result<std::vector<ScheduleRow>> schedules_from_yaml(std::string_view text, const std::string& file);
+
+}  // namespace kw::profile
