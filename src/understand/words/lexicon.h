@@ -1,0 +1,35 @@
+// The words by which engineers name tensor operations, and what each means as a PyTorch expression.
+//
+// An entry's meaning has holes: {x} and {y} are its operands, {w} and {b} its learnable weight and bias, {dim} the
+// axis, and {eps} or any other name a number with the default that `numbers` gives. A reading that two engineers would
+// understand differently is no entry but a list of choices.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace kw::understand {
+
+enum class WordForm : unsigned char {
+  Pointwise,  // {x} alone
+  Along,      // {x} along {dim}, same shape
+  Reduction,  // {x} along {dim}, or of everything
+  Pair,       // {x} and {y}
+  Norm,       // {x} with {w} and {b}
+  Loss,       // {x} and {y}, then a reduction of the elements
+  Table,      // {x} indexes or is joined with further tensors that the meaning names
+};
+
+struct WordEntry {
+  std::string_view name;     // canonical: the function's name, with underscores
+  std::string_view aliases;  // separated by |, lower case, without hyphens
+  WordForm form;
+  std::string_view meaning;
+  std::string_view numbers = {};  // "eps=1e-6 offset=0"
+  std::string_view options = {};  // words that select a variant: "tanh approximation:gelu_tanh|exact:gelu_erf"
+  std::string_view choices = {};  // names of the entries that it could mean, separated by |
+};
+
+std::span<const WordEntry> lexicon();
+
+}  // namespace kw::understand

@@ -1,0 +1,132 @@
+#include "understand/words/tokens.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace kw::understand {
+namespace {
+
+struct Spelling {
+  std::string_view from;
+  std::string_view to;
+};
+
+constexpr Spelling kTypography[] = {
+    {"²", " squared "}, {"³", " cubed "}, {"×", " * "},     {"·", " * "},   {"⊙", " * "},    {"−", "-"},
+    {"–", "-"},         {"√", " sqrt "},  {"σ", "sigmoid"}, {"ε", "eps"},   {"α", "alpha"},  {"β", "beta"},
+    {"γ", "gamma"},     {"δ", "delta"},   {"λ", "lambda"},  {"τ", "tau"},   {"→", " then "}, {"’", "'"},
+    {"“", " "},         {"”", " "},       {"∑", " sum "},   {"Σ", " sum "}, {"**", "^"},     {"->", " then "},
+    {"=>", " then "},   {"∘", " of "},    {"÷", " / "},
+};
+
+std::string plain(std::string_view phrase) {
+  std::string out;
+  for (size_t i = 0; i < phrase.size();) {
+    auto at = std::find_if(std::begin(kTypography), std::end(kTypography),
+                           [&](const Spelling& s) { return phrase.substr(i).starts_with(s.from); });
+    if (at != std::end(kTypography)) {
+      out += at->to;
+      i += at->from.size();
+    } else {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(phrase[i])));
+      ++i;
+    }
+  }
+  return out;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+constexpr std::string_view kFillers[] = {
+    "function", "functions", "activation",   "activations", "op",         "operation", "operator",
+    "kernel",   "please",    "compute",      "computes",    "computing",  "apply",     "applied",
+    "applies",  "applying",  "implement",    "calculate",   "calculates", "take",      "takes",
+    "taking",   "tensor",    "tensors",      "values",      "value",      "its",       "it",
+    "result",   "simple",    "standard",     "plain",       "usual",      "fused",     "custom",
+    "gpu",      "i",         "want",         "need",        "me",         "give",      "write",
+    "some",     "pointwise", "nonlinearity", "nonlinear",   "this",       "that",      "layer",
+    "do",       "would",     "like",         "perform",     "which",      "is",        "be",
+    "my",       "we",        "elements",     "vector",      "vectors",    "entry",     "entries",
+    "just",     "only",      "them",         "here",        "element",    "learnable", "called",
+    "known",    "as",        "aka",          "output",      "outputs",    "computed",  "unit",
+    "block",    "module",
+};
+
+}  // namespace
+
+std::vector<Token> tokenize(std::string_view phrase) {
+  std::string text = plain(phrase);
+  std::vector<Token> tokens;
+  size_t i = 0;
+  auto push = [&](Token::Kind kind, size_t length) {
+    tokens.push_back({kind, text.substr(i, length), static_cast<int>(i) + 1});
+    i += length;
+  };
+  while (i < text.size()) {
+    char c = text[i];
+    bool number = is_digit(c) || (c == '.' && i + 1 < text.size() && is_digit(text[i + 1]));
+    // A sign belongs to the number if nothing that could be its left operand stands before it.
+    if (c == '-' && i + 1 < text.size() && (is_digit(text[i + 1]) || text[i + 1] == '.'))
+      number = tokens.empty() || tokens.back().is("=") || tokens.back().is("(") || tokens.back().is(",") ||
+               tokens.back().is("[") || tokens.back().is("and") || tokens.back().is("to") || tokens.back().is("from") ||
+               tokens.back().is("between") || tokens.back().is("dim") || tokens.back().is("axis") ||
+               tokens.back().is("dimension") || tokens.back().is("of");
+    if (number) {
+      size_t end = i + 1;
+      while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
+      if (text[end - 1] == '.') --end;  // the end of a sentence
+      if (end + 1 < text.size() && text[end] == 'e' &&
+          (is_digit(text[end + 1]) || (text[end + 1] == '-' && end + 2 < text.size() && is_digit(text[end + 2])))) {
+        end += 2;
+        while (end < text.size() && is_digit(text[end])) ++end;
+      }
+      push(Token::Kind::Number, end - i);
+    } else if (is_letter(c)) {
+      size_t end = i;
+      while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '\'')) ++end;
+      push(Token::Kind::Word, end - i);
+    } else if (c == '-') {
+      // Inside a compound word a hyphen only separates.
+      bool compound = i > 0 && i + 1 < text.size() && (is_letter(text[i - 1]) || is_digit(text[i - 1])) &&
+                      is_letter(text[i + 1]) && !(i >= 2 ? (!is_letter(text[i - 2]) && !is_digit(text[i - 2])) : true);
+      compound = compound || (i > 0 && i + 1 < text.size() && is_letter(text[i - 1]) && is_letter(text[i + 1]) &&
+                              i + 2 < text.size() && is_letter(text[i + 2]));
+      if (compound)
+        ++i;
+      else
+        push(Token::Kind::Symbol, 1);
+    } else if (std::string_view("+*/^()=,[]:;").find(c) != std::string_view::npos) {
+      push(Token::Kind::Symbol, 1);
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      size_t end = i + 1;
+      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+      push(Token::Kind::Symbol, end - i);
+    } else if (std::string_view("|<>!@#$%&~{}\\").find(c) != std::string_view::npos) {
+      push(Token::Kind::Symbol, 1);
+    } else {
+      ++i;  // blanks, quotes, full stops, underscores
+    }
+  }
+  // Articles drop out. "a" is a variable where no word follows that it could belong to.
+  std::vector<Token> kept;
+  for (size_t k = 0; k < tokens.size(); ++k) {
+    const Token& t = tokens[k];
+    if (t.is("the") || t.is("an")) continue;
+    bool word_follows = k + 1 < tokens.size() && tokens[k + 1].kind == Token::Kind::Word &&
+                        !tokens[k + 1].is("times") && !tokens[k + 1].is("plus") && !tokens[k + 1].is("minus") &&
+                        !tokens[k + 1].is("and") && !tokens[k + 1].is("squared");
+    bool number_follows = k + 1 < tokens.size() && tokens[k + 1].kind == Token::Kind::Number;
+    if (t.is("a") && (word_follows || number_follows)) continue;
+    kept.push_back(t);
+  }
+  kept.push_back({Token::Kind::End, "", static_cast<int>(text.size()) + 1});
+  return kept;
+}
+
+bool is_filler(const Token& token) {
+  return token.kind == Token::Kind::Word &&
+         std::find(std::begin(kFillers), std::end(kFillers), token.text) != std::end(kFillers);
+}
+
+}  // namespace kw::understand
