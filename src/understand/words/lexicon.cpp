@@ -254,7 +254,7 @@ constexpr WordEntry kLexicon[] = {
      "({x}.float() * torch.rsqrt({x}.float().pow(2).mean(-1, keepdim=True) + {eps}) * ({w}.float() + "
      "{offset})).to({x}.dtype)",
      "eps=1e-6 offset=1"},
-    {"layer_norm", "layernorm|layer norm|layer normalization|layer normalisation|ln", Norm,
+    {"layer_norm", "layernorm|layer norm|layer normalization|layer normalisation", Norm,
      "F.layer_norm({x}, ({x}.shape[-1],), {w}, {b}, {eps})", "eps=1e-5"},
     // ---- losses: elementwise meaning; the reduction follows ----
     {"mse",
