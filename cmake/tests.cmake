@@ -1,5 +1,6 @@
 # tests/unit/FOLDER/*.cpp   -> test_FOLDER, linked to kw_FOLDER and what it sees
 # tests/KIND/*.cpp          -> test_KIND, linked to everything (golden, error, ...)
+# tests/tools/NAME.cpp      -> NAME, linked to everything: programs that the Python tests drive
 # tests/fuzz/TARGET.cpp     -> replay_TARGET, which feeds the kept corpus to the fuzz target
 find_package(GTest REQUIRED)
 
@@ -25,6 +26,13 @@ foreach(kind golden error property)
   if(sources)
     kw_add_test(${kind} kw_all ${sources})
   endif()
+endforeach()
+
+file(GLOB tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/*.cpp)
+foreach(source ${tools})
+  get_filename_component(tool ${source} NAME_WE)
+  add_executable(${tool} ${source})
+  target_link_libraries(${tool} PRIVATE kw_all)
 endforeach()
 
 file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
