@@ -204,7 +204,7 @@ Result<NodeId> GraphBuilder::try_make(Op op, std::vector<NodeId> args, Attr attr
     const Node& known = graph_[at->second];
     if (known.op == node.op && known.args == node.args && equal(known.attr, node.attr)) return at->second;
   }
-  Result<Inferred> inferred = infer(graph_, node.op, node.args, node.attr);
+  Result<Inferred> inferred = infer(graph_, node.op, node.args, node.attr, rules_ ? *rules_ : inference_rules());
   if (!inferred) return tl::unexpected(inferred.error());
   node.axes = std::move(inferred->axes);
   node.type = inferred->type;

@@ -114,6 +114,7 @@ struct TopKAttr {
   friend bool operator==(const TopKAttr&, const TopKAttr&) = default;
 };
 
+struct InferenceRules;  // infer.h
 class Graph;
 // An associative combine of k-tuples: `body` has 2k rank-0 inputs (left tuple, then right tuple) and k outputs;
 // `identity` is its neutral tuple. A Reduce or Scan over it yields part `part` of the combined tuple.
@@ -222,6 +223,7 @@ class Graph {
 class GraphBuilder {
  public:
   GraphBuilder() = default;
+  explicit GraphBuilder(const InferenceRules& rules) : rules_(&rules) {}
   explicit GraphBuilder(Graph start);  // goes on with a graph's nodes; its outputs are kept
 
   SymbolId symbol(std::string name, std::optional<int64_t> hint = std::nullopt);
@@ -258,6 +260,7 @@ class GraphBuilder {
  private:
   size_t hash(const Node& node) const;
   Graph graph_;
+  const InferenceRules* rules_ = nullptr;  // null: the rules
   Origin origin_;
   std::unordered_multimap<size_t, NodeId> interned_;
   std::map<std::pair<AxisId, std::string>, AxisId> derived_axes_;

@@ -6,27 +6,7 @@
 namespace kw::ir {
 namespace {
 
-// What a rule sees: the operands' inferred facts and the attribute.
-struct Site {
-  const Graph& graph;
-  Op op;
-  std::span<const NodeId> args;
-  const Attr& attr;
-
-  const Node& arg(size_t i) const { return graph[args[i]]; }
-  template <class T>
-  const T& as() const {
-    return std::get<T>(attr);
-  }
-  std::string name() const { return std::string(info(op).name); }
-  std::string axis_name(AxisId a) const {
-    return a >= 0 && a < static_cast<AxisId>(graph.axes.size()) ? graph.axis(a).name : "axis#" + std::to_string(a);
-  }
-};
-
 using Axes = std::vector<AxisId>;
-using ShapeRule = Result<Axes> (*)(const Site&);
-using TypeRule = Result<Type> (*)(const Site&);
 
 // ---- sets of axes ----
 bool contains(const Axes& axes, AxisId a) { return std::binary_search(axes.begin(), axes.end(), a); }
@@ -274,7 +254,7 @@ Type floating_result(Type t) {  // of a function on the reals: integers are read
 Result<Type> promoted(const Site& s, size_t first = 0) {
   Type t;
   for (size_t i = first; i < s.args.size(); ++i) {
-    Type next = promote(t, s.arg(i).type);
+    Type next = s.promote(t, s.arg(i).type);
     if (!next.known()) return bad_input(s.name() + ": these element types do not promote; cast one of them");
     t = next;
   }
@@ -345,7 +325,7 @@ Result<Type> type_gather(const Site& s) {
 }
 Result<Type> type_scatter(const Site& s) {
   if (!s.arg(1).type.integer()) return bad_input(s.name() + ": the index is an integer tensor");
-  Type t = promote(s.arg(0).type, s.arg(2).type);
+  Type t = s.promote(s.arg(0).type, s.arg(2).type);
   if (!t.known()) return bad_input(s.name() + ": base and value do not promote; cast one of them");
   return t;
 }
@@ -353,12 +333,6 @@ Result<Type> type_segment(const Site& s) {
   if (!s.arg(s.args.size() - 1).type.integer()) return bad_input(s.name() + ": the offsets are integers");
   return s.op == Op::SegmentIndex ? Type(DType::I64) : s.arg(0).type;
 }
-
-struct Rule {
-  ShapeRule shape = nullptr;
-  TypeRule type = nullptr;
-  size_t attr = 0;  // index of the alternative of Attr that the op takes
-};
 
 template <class T, class... Ts>
 consteval size_t index_in(std::variant<Ts...>*) {
@@ -372,17 +346,17 @@ consteval size_t attr() {
   return index_in<T>(static_cast<Attr*>(nullptr));
 }
 
-constexpr Rule kFloatingFunction{shape_union, type_floating_function, 0};
-constexpr Rule kSameNumber{shape_union, type_number, 0};
-constexpr Rule kArithmetic{shape_union, type_arithmetic, 0};
-constexpr Rule kCompare{shape_union, type_compare, 0};
-constexpr Rule kLogic{shape_union, type_logic, 0};
-constexpr Rule kShift{shape_union, type_shift, 0};
-constexpr Rule kScan{shape_scan, type_sum, attr<ScanAttr>()};
-constexpr Rule kScanSame{shape_scan, type_first, attr<ScanAttr>()};
-constexpr Rule kSegment{shape_segment, type_segment, attr<SegmentAttr>()};
+constexpr InferenceRule kFloatingFunction{shape_union, type_floating_function, 0};
+constexpr InferenceRule kSameNumber{shape_union, type_number, 0};
+constexpr InferenceRule kArithmetic{shape_union, type_arithmetic, 0};
+constexpr InferenceRule kCompare{shape_union, type_compare, 0};
+constexpr InferenceRule kLogic{shape_union, type_logic, 0};
+constexpr InferenceRule kShift{shape_union, type_shift, 0};
+constexpr InferenceRule kScan{shape_scan, type_sum, attr<ScanAttr>()};
+constexpr InferenceRule kScanSame{shape_scan, type_first, attr<ScanAttr>()};
+constexpr InferenceRule kSegment{shape_segment, type_segment, attr<SegmentAttr>()};
 
-constexpr OpTable<Rule>::Entry kEntries[] = {
+constexpr OpTable<InferenceRule>::Entry kEntries[] = {
     {Op::Input, {shape_input, type_input, attr<InputRef>()}},
     {Op::Const, {shape_scalar, type_const, attr<Literal>()}},
     {Op::SizeOf, {shape_scalar, type_int, attr<SizeAttr>()}},
@@ -481,7 +455,7 @@ constexpr OpTable<Rule>::Entry kEntries[] = {
     {Op::ArgTopK, {shape_top_k, type_i64, attr<TopKAttr>()}},
     {Op::Contract, {shape_reduce, type_arithmetic, attr<AxisList>()}},
 };
-constexpr OpTable<Rule> kRules{kEntries};
+constexpr InferenceRules kRules{kEntries, promote};
 
 // Every axis that an attribute mentions exists.
 Status known_axes(const Site& s) {
@@ -523,8 +497,16 @@ std::vector<AxisId> mentioned_axes(const Attr& attr) {
   return std::visit(Visitor{}, attr);
 }
 
-Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, const Attr& attr) {
-  Site site{graph, op, args, attr};
+std::string Site::axis_name(AxisId axis) const {
+  return axis >= 0 && axis < static_cast<AxisId>(graph.axes.size()) ? graph.axis(axis).name
+                                                                    : "axis#" + std::to_string(axis);
+}
+
+const InferenceRules& inference_rules() { return kRules; }
+
+Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, const Attr& attr,
+                       const InferenceRules& rules) {
+  Site site{graph, op, args, attr, rules.promote};
   const OpInfo& row = info(op);
   if (static_cast<int>(args.size()) < row.min_operands || static_cast<int>(args.size()) > row.max_operands)
     return bad_input(site.name() + " takes " + std::to_string(row.min_operands) +
@@ -533,7 +515,7 @@ Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, 
   for (NodeId arg : args)
     if (arg < 0 || arg >= static_cast<NodeId>(graph.nodes.size()))
       return bad_input(site.name() + ": an operand does not exist");
-  const Rule& rule = kRules[op];
+  const InferenceRule& rule = rules.rows[op];
   if (attr.index() != rule.attr) return bad_input(site.name() + ": it has an attribute of another op");
   KW_CHECK(known_axes(site));
   if (op == Op::Input && (std::get<InputRef>(attr).index < 0 ||

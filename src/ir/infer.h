@@ -13,7 +13,42 @@ struct Inferred {
   Type type;
 };
 
-Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, const Attr& attr);
+// What a rule sees: the operands' inferred facts and the attribute.
+struct Site {
+  const Graph& graph;
+  Op op;
+  std::span<const NodeId> args;
+  const Attr& attr;
+  Type (*promote)(Type, Type);  // PyTorch's
+
+  const Node& arg(size_t i) const { return graph[args[i]]; }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(attr);
+  }
+  std::string name() const { return std::string(info(op).name); }
+  std::string axis_name(AxisId axis) const;
+};
+
+using ShapeRule = Result<std::vector<AxisId>> (*)(const Site&);
+using TypeRule = Result<Type> (*)(const Site&);
+
+struct InferenceRule {
+  ShapeRule shape = nullptr;
+  TypeRule type = nullptr;
+  size_t attr = 0;  // index of the alternative of Attr that the op takes
+};
+
+// The rules of every op, and the promotion that they share. A builder takes others only to show that a wrong row is
+// caught.
+struct InferenceRules {
+  OpTable<InferenceRule> rows;
+  Type (*promote)(Type, Type);
+};
+const InferenceRules& inference_rules();
+
+Result<Inferred> infer(const Graph& graph, Op op, std::span<const NodeId> args, const Attr& attr,
+                       const InferenceRules& rules = inference_rules());
 
 // Checks a whole graph: order, arity, attribute kinds, rules, interface. For graphs that come from outside (text,
 // JSON).

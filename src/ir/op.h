@@ -166,6 +166,12 @@ class OpTable {
     }
   }
   constexpr const Row& operator[](Op op) const { return rows_[static_cast<size_t>(op)]; }
+  // The table with another row for one op: to show that a wrong row is caught.
+  OpTable with(Op op, Row row) const {
+    OpTable changed = *this;
+    changed.rows_[static_cast<size_t>(op)] = row;
+    return changed;
+  }
 
  private:
   std::array<Row, kOpCount> rows_{};
