@@ -17,7 +17,8 @@ Status require_same_size(TorchContext& context, const ir::Size& a, const ir::Siz
 Result<int64_t> require_fixed(TorchContext& context, const ir::Size& size) {
   if (const auto constant = size.constant()) return *constant;
   if (context.fixed_size) return context.fixed_size(size);
-  return bad_input("the size " + context.builder.graph().size_text(size) + " must be a number that is known while reading");
+  return bad_input("the size " + context.builder.graph().size_text(size) +
+                   " must be a number that is known while reading");
 }
 
 }  // namespace kw::understand

@@ -30,6 +30,13 @@ struct TorchContext {
   // error. The static reader sets it to fix the size's symbols to their hints and read again; its error must be passed
   // on.
   std::function<Result<int64_t>(const ir::Size& size)> fixed_size;
+  // Called for a buffer that the operation changes (batch norm's running statistics): the buffer, as it was given, and
+  // its new value. Unset: the change is dropped.
+  std::function<Status(const TensorValue& buffer, const TensorValue& value)> update_buffer;
+
+  // Which axes were merged to one and split into two, kept by the views: a view and its inverse give the axis itself.
+  std::map<std::pair<ir::AxisId, ir::AxisId>, ir::AxisId> merged_axes;  // (outer, inner) to the whole
+  std::map<std::pair<ir::AxisId, ir::Size>, std::pair<ir::AxisId, ir::AxisId>> split_axes;  // (whole, inner's size)
 };
 
 // The two above with their defaults: what operations call.

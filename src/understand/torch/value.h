@@ -45,7 +45,8 @@ struct SliceValue {
 };
 struct SequenceValue {
   std::vector<Value> items;
-  bool is_tuple = true;  // else a list; torch.Size is a tuple
+  bool is_tuple = true;            // else a list; torch.Size is a tuple
+  std::vector<std::string> names;  // of a named tuple's items (max, sort): {"values", "indices"}; else empty
 };
 struct DictValue {
   std::vector<std::pair<std::string, Value>> items;  // string keys, in order

@@ -1,0 +1,15 @@
+#include "understand/torch/formula.h"
+
+namespace kw::understand {
+
+Result<std::vector<TensorValue>> operands_of(Call& call, std::initializer_list<std::string_view> parameters) {
+  std::vector<TensorValue> out;
+  for (std::string_view parameter : parameters) {
+    auto operand = as_operand(call.builder, call[parameter]);
+    if (!operand) return call.wrong(parameter, "a tensor or a number");
+    out.push_back(*operand);
+  }
+  return out;
+}
+
+}  // namespace kw::understand
