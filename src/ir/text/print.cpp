@@ -56,7 +56,9 @@ class BlockPrinter {
     if (std::string line = sizes(); !line.empty()) facts.push_back(std::move(line));
     if (!graph_.constraints.empty()) facts.push_back(constraints());
     for (const std::string& fact : facts) text += indent(fact, columns + 2) + "\n";
-    const std::string lines = values(columns + 2) + flowed(head + "return ", outputs(), "") + "\n";
+    // In the order of the text: where an axis first appears, it states its size.
+    std::string lines = values(columns + 2);
+    lines += flowed(head + "return ", outputs(), "") + "\n";
     for (const CombineNames::Entry* entry : used_combines_) text += combine(*entry, columns + 2);
     return text + lines;
   }

@@ -166,9 +166,11 @@ Piece NodePrinter::compose(NodeId id, const std::vector<Piece>& args, AxisSpelle
 Piece NodePrinter::compare(const Node& node, const std::vector<Piece>& args) const {
   constexpr Precedence kSide = Precedence::Shift;
   const std::string symbol(spelling(node.op).symbol);
-  // x > 0 reads better than 0 < x, and says the same.
-  const bool ordered = node.op == Op::Lt || node.op == Op::Le;
-  if (ordered && is_const(graph_[node.args[0]]) && !is_const(graph_[node.args[1]])) {
+  // x > 0 reads better than 0 < x, and says the same. Only leaves change places: operands introduce axes in their
+  // order.
+  const Node &left = graph_[node.args[0]], &right = graph_[node.args[1]];
+  const bool lone_number = is_const(left) || (left.op == Op::Input && left.axes.empty() && !right.axes.empty());
+  if ((node.op == Op::Lt || node.op == Op::Le) && lone_number && !is_const(right)) {
     return {wrapped(args[1], kSide) + (node.op == Op::Lt ? " > " : " >= ") + wrapped(args[0], kSide),
             Precedence::Compare};
   }
@@ -215,13 +217,14 @@ std::string NodePrinter::attribute(const Node& node, AxisSpeller& axes) const {
       std::string text;
       for (AxisId axis : axes.ordered(from)) {
         const auto pair = std::find_if(a.pairs.begin(), a.pairs.end(), [&](const auto& p) { return p.first == axis; });
-        text += (text.empty() ? "" : ", ") + axes.known(axis) + " -> " +
-                axes.with_size(pair->second, self.graph_.axis(axis).size);
+        text += (text.empty() ? "" : ", ") + axes.known(axis) + " -> ";
+        text += axes.with_size(pair->second, self.graph_.axis(axis).size);
       }
       return text;
     }
     std::string operator()(const SliceAttr& a) const {
-      std::string text = axes.known(a.from) + " -> " + axes.with_size(a.to);
+      std::string text = axes.known(a.from) + " -> ";
+      text += axes.with_size(a.to);
       if (!(a.start == Size(0))) text += ", start = " + self.names_.size(a.start);
       if (a.step != 1) text += ", step = " + std::to_string(a.step);
       return text;
@@ -262,7 +265,8 @@ std::string NodePrinter::split(const SplitAttr& a, AxisSpeller& axes) const {
     const bool outer_follows = outer_implied && *outer_implied == outer;
     (outer_follows ? inner_implied : outer_implied) = std::nullopt;
   }
-  std::string text = axes.known(a.whole) + " -> (" + axes.with_size(a.outer, outer_implied);
+  std::string text = axes.known(a.whole) + " -> (";
+  text += axes.with_size(a.outer, outer_implied);
   return text + ", " + axes.with_size(a.inner, inner_implied) + ")";
 }
 
