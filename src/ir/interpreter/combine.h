@@ -1,0 +1,29 @@
+// An associative combine compiled to be applied to many pairs of tuples at once.
+#pragma once
+
+#include "ir/interpreter/context.h"
+
+namespace kw::ir::interpreter {
+
+// Lanes of one part of a tuple.
+struct Lanes {
+  std::vector<double> values;
+  std::vector<double> bounds;  // empty while bounds are not tracked
+};
+using LaneTuple = std::vector<Lanes>;  // one per part
+
+// In rounded semantics the combined values are not rounded: a kernel may combine in any order, so that the oracle keeps
+// the exact result, and the roundings of each application are part of the bound.
+class CombineProgram {
+ public:
+  CombineProgram(const Context& context, const Combine& combine) : context_(context), combine_(combine) {}
+
+  LaneTuple identity(size_t lanes) const;
+  LaneTuple apply(const LaneTuple& left, const LaneTuple& right) const;
+
+ private:
+  const Context& context_;
+  const Combine& combine_;
+};
+
+}  // namespace kw::ir::interpreter

@@ -1,0 +1,104 @@
+// Where a node rounds: its operands on the way in, its result on the way out.
+#include <algorithm>
+
+#include "ir/interpreter/group.h"
+
+namespace kw::ir::interpreter {
+
+void finish_values(const Context& context, const Node& node, Exactness exactness, double* values, double* spreads,
+                   int64_t n) {
+  const DType type = context.dtype(node);
+  const bool integral = !is_floating(type) && !is_weak(type);
+  if (exactness == Exactness::Moved || !context.rounded()) {
+    // Narrow integers wrap in any semantics, and a cast to an integer truncates.
+    if (integral && type != DType::Bool && type != DType::I64) round_values(type, values, n);
+    if (integral && node.op == Op::Cast) round_values(type, values, n);
+    return;
+  }
+  if (spreads)
+    round_with_bounds(type, exactness, values, spreads, n);
+  else
+    round_values(type, values, n);
+}
+
+Conversion conversion_of(const Context& context, const Node& reader, size_t operand) {
+  if (!context.rounded()) return {};
+  switch (reader.op) {
+    case Op::Input:
+    case Op::Cast:
+    case Op::StopGradient:
+    case Op::Not:
+      return {};
+    default:
+      break;
+  }
+  if (reader.op == Op::Select && operand == 0) return {};
+  const bool compares = reader.op == Op::Lt || reader.op == Op::Le || reader.op == Op::Eq || reader.op == Op::Ne;
+  DType common = context.dtype(reader);
+  if (compares)
+    common = promote(context.dtype(context.graph[reader.args[0]]), context.dtype(context.graph[reader.args[1]]));
+  const DType from = context.dtype(context.graph[reader.args[operand]]);
+  if (from == common || is_weak(common)) return {};
+  if (!is_weak(from)) return holds_exactly(common, from) ? Conversion{} : Conversion{common};
+  const bool moves = meaning_of(reader.op, context.options).exactness == Exactness::Moved;
+  if (moves) return {common};
+  const bool cpu_rounds_to_the_type =
+      reader.op == Op::Add || reader.op == Op::Sub || reader.op == Op::Pow || reader.op == Op::Mod;
+  return {opmath(common), cpu_rounds_to_the_type && opmath(common) != common ? common : DType::None};
+}
+
+void convert(const Conversion& conversion, double* values, double* bounds, int64_t n) {
+  if (!bounds) return round_values(conversion.to, values, n);
+  for (int64_t i = 0; i < n; ++i) {
+    const double other =
+        conversion.alternative == DType::None ? values[i] : round_through(conversion.alternative, values[i]);
+    round_with_bounds(conversion.to, Exactness::Correct, values + i, bounds + i, 1);
+    if (conversion.alternative != DType::None) bounds[i] = std::max(bounds[i], gap(other, values[i]));
+  }
+}
+
+namespace {
+
+// A kernel's evaluation error, on top of what its operands' errors do.
+void charge_evaluation(DType type, Ulps ulps, const PointwiseCall& call) {
+  const DType computed = opmath(type);
+  const double least_normal = std::ldexp(1.0, info(computed).min_exponent);
+  // In f64 the oracle's own library is as inexact as the kernel's.
+  const double own = type == DType::F64 ? 1 : 0;
+  for (int64_t i = 0; i < call.n; ++i) {
+    const double value = call.out[i];
+    if (!std::isfinite(value)) continue;
+    const double x = call.in[0].values[i * call.in[0].step];
+    const double y = call.in[1].values ? call.in[1].values[i * call.in[1].step] : 0;
+    const double magnitude = std::fabs(value) + call.spreads[i];
+    call.spreads[i] += (ulps(x, y) + own) * ulp(computed, magnitude);
+    // Approximate instructions flush subnormal results to zero.
+    if (value != 0 && std::fabs(value) < least_normal) call.spreads[i] = std::max(call.spreads[i], std::fabs(value));
+  }
+}
+
+// A power that is written as a product rounds like one.
+bool is_written_out(const Node& node, const PointwiseCall& call) {
+  if (node.op != Op::Pow || call.in[1].step != 0 || call.in[1].bounds) return false;
+  return ulps_pow(0, *call.in[1].values) <= 0.5;
+}
+
+}  // namespace
+
+void evaluate_pointwise(const Context& context, const Node& node, bool feeds_sum, PointwiseCall& call) {
+  const Meaning& meaning = meaning_of(node.op, context.options);
+  const DType type = context.dtype(node);
+  call.type = type;
+  meaning.values(call);
+  Exactness exactness = meaning.exactness;
+  if (call.spreads) {
+    meaning.spreads(call);
+    if (exactness == Exactness::Within && is_written_out(node, call)) exactness = Exactness::Fusible;
+    if (exactness == Exactness::Fusible && !feeds_sum) exactness = Exactness::Correct;
+    if (exactness == Exactness::Within && meaning.ulps && is_floating(type) && !is_weak(type))
+      charge_evaluation(type, meaning.ulps, call);
+  }
+  finish_values(context, node, exactness, call.out, call.spreads, call.n);
+}
+
+}  // namespace kw::ir::interpreter

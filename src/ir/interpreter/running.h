@@ -1,0 +1,142 @@
+// Accumulators: each takes terms x with bounds e one by one and says, at any time, the value so far and its spread over
+// every kernel that combines the same terms in any order. Sums are more exact than f64, so that the oracle of an f64
+// kernel adds no error of its own.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "ir/interpreter/accuracy.h"
+#include "ir/interpreter/functions.h"
+#include "ir/interpreter/rounding.h"
+
+namespace kw::ir::interpreter {
+
+struct SumModel {
+  double roundoff;  // of the type that sums are accumulated in; 0 for integers
+  int64_t longest_serial_chain;
+
+  // How many roundings a partial sum of n terms may have gone through: a tree's depth and one serial chain, never n.
+  double roundings(int64_t n) const {
+    if (n <= 1) return 0;
+    const int64_t depth = std::bit_width(static_cast<uint64_t>(n - 1));  // ⌈log2 n⌉
+    return static_cast<double>(std::min(n - 1, depth + longest_serial_chain));
+  }
+};
+
+struct RunningSum {
+  double sum = 0, lost = 0, inexact = 0, magnitude = 0;
+  int64_t terms = 0;
+
+  void add(double x, double e) {  // Neumaier: `lost` keeps what the sum's rounding loses
+    const double next = sum + x;
+    if (std::isfinite(next)) lost += std::fabs(sum) >= std::fabs(x) ? (sum - next) + x : (x - next) + sum;
+    sum = next;
+    inexact += e;
+    magnitude += std::fabs(x) + e;
+    ++terms;
+  }
+  double value() const { return sum + lost; }
+  // Σ e + roundings · u · Σ (|x| + e). An infinite or undefined term makes the sum so in every order.
+  double spread(const SumModel& model) const {
+    if (!std::isfinite(value())) return std::isfinite(inexact) ? 0 : kInfinity;
+    return inexact + scaled(magnitude, model.roundings(terms) * model.roundoff);
+  }
+};
+
+struct RunningMean : RunningSum {
+  double value() const { return RunningSum::value() / static_cast<double>(terms); }
+  double spread(const SumModel& model) const {
+    if (terms == 0) return 0;
+    // A kernel divides, or multiplies with the rounded reciprocal.
+    return RunningSum::spread(model) / static_cast<double>(terms) + scaled(value(), 3 * model.roundoff);
+  }
+};
+
+struct RunningProduct {
+  double product = 1, widest = 1, inexact = 0;
+  int64_t terms = 0;
+
+  void add(double x, double e) {
+    product *= x;
+    widest *= std::fabs(x) + e;
+    inexact += e;
+    ++terms;
+  }
+  double value() const { return product; }
+  // Every factor's rounding stays in a product whatever the order, so that here n roundings are the fewest.
+  double spread(const SumModel& model) const {
+    if (!std::isfinite(product)) return std::isfinite(inexact) ? 0 : kInfinity;
+    const double rounding = terms > 1 ? std::expm1(static_cast<double>(terms) * model.roundoff) : 0;
+    return scaled(widest, rounding) + (inexact > 0 ? gap(widest, std::fabs(product)) : 0);
+  }
+};
+
+template <class F>  // MaxFn or MinFn
+struct RunningExtreme {
+  static double start() { return F{}(-1, 1) == 1 ? -kInfinity : kInfinity; }
+  double extreme = start(), high = start(), low = start();
+
+  void add(double x, double e) {
+    extreme = F{}(extreme, x);
+    high = F{}(high, x + e);
+    low = F{}(low, x - e);
+  }
+  double value() const { return extreme; }
+  double spread(const SumModel&) const { return std::max(gap(high, extreme), gap(low, extreme)); }
+};
+
+template <bool kAny>
+struct RunningLogic {
+  int64_t decided = 0, surely = 0, perhaps = 0;
+
+  void add(double x, double e) {
+    const bool unsure = e > 0 && std::fabs(x) <= e, decides = (x != 0) == kAny;
+    decided |= decides;
+    surely |= decides && !unsure;
+    perhaps |= unsure;
+  }
+  double value() const { return (decided != 0) == kAny ? 1 : 0; }
+  double spread(const SumModel&) const { return perhaps && !surely ? 1 : 0; }
+};
+
+// m + log Σ exp(x - m), rescaled whenever a larger m comes.
+struct RunningLogSumExp {
+  double m = -kInfinity, sum = 0, high = 0, low = 0;
+  double distance = 0;  // Σ exp(x - m) |x - m|
+  int64_t terms = 0;
+
+  void add(double x, double e) {
+    ++terms;
+    if (x == -kInfinity && e == 0) return;
+    if (x > m) {
+      const double shift = m == -kInfinity || x == kInfinity ? -kInfinity : m - x, scale = std::exp(shift);
+      distance = scale == 0 ? 0 : (distance - sum * shift) * scale;
+      sum *= scale;
+      high *= scale;
+      low *= scale;
+      m = x;
+    }
+    const double term = x == m ? 1 : std::exp(x - m);
+    sum += term;
+    high += e == 0 ? term : std::exp(x + e - m);
+    low += e == 0 ? term : std::exp(x - e - m);
+    if (x != m) distance += term * std::fabs(x - m);
+  }
+  double value() const { return std::isinf(m) && !std::isnan(sum) ? m : m + std::log(sum); }
+  double spread(const SumModel& model) const {
+    const double u = model.roundoff, log_sum = std::log(sum);
+    const bool exact = (high == sum && low == sum) || std::isnan(sum);
+    const double moved = exact ? 0 : std::max(gap(std::log(high), log_sum), gap(std::log(low), log_sum));
+    if (std::isinf(m) || std::isnan(sum) || terms <= 1) return moved;
+    // Each term: exp within its ulps (2 u each) of a difference that was itself rounded; the mean distance weighs both.
+    const double mean_distance = distance / sum;
+    const double exps = (2 * (ulps_exp(0, 0) + 1.173 * mean_distance) + mean_distance) * u;
+    const double last = 2 * u * std::fabs(log_sum) + 2 * u * (std::fabs(m) + std::fabs(value()));
+    return moved + exps + model.roundings(terms) * u + last;
+  }
+};
+
+}  // namespace kw::ir::interpreter
