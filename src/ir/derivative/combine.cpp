@@ -1,7 +1,5 @@
 #include "ir/derivative/combine.h"
 
-#include <algorithm>
-
 namespace kw::ir {
 namespace {
 
@@ -60,15 +58,6 @@ Result<std::vector<NodeId>> body_vjp(Adjoint& at, const Combine& combine, std::s
     out.push_back(root == kNoNode ? kNoNode : image.at(root));
   }
   return out;
-}
-
-std::shared_ptr<const Combine> exchanged(const Combine& combine) {
-  Graph body = *combine.body;
-  int32_t k = combine.arity();
-  std::rotate(body.inputs.begin(), body.inputs.begin() + k, body.inputs.end());
-  for (Node& node : body.nodes)
-    if (InputRef* input = std::get_if<InputRef>(&node.attr)) input->index = (input->index + k) % (2 * k);
-  return std::make_shared<const Combine>(Combine{std::make_shared<const Graph>(std::move(body)), combine.identity});
 }
 
 }  // namespace kw::ir

@@ -1,7 +1,6 @@
 // The body of an associative combine, put into a graph: its value at given operands, and its derivative.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,8 +16,5 @@ std::vector<NodeId> inline_body(GraphBuilder& builder, const Combine& combine, s
 // (kNoNode where there is none); kNoNode where none flows.
 Result<std::vector<NodeId>> body_vjp(Adjoint& at, const Combine& combine, std::span<const NodeId> left,
                                      std::span<const NodeId> right, std::span<const NodeId> cotangents);
-
-// The combine with its two sides exchanged: for a scan that runs from the other end.
-std::shared_ptr<const Combine> exchanged(const Combine& combine);
 
 }  // namespace kw::ir

@@ -68,10 +68,9 @@ Status reduce(Adjoint& at) {
   std::vector<NodeId> x = at.node.args, before, after;
   Axes domain;
   for (NodeId operand : x) domain = unite(domain, at.axes_of(operand));
-  std::shared_ptr<const Combine> from_the_end = exchanged(combine);
   for (size_t part = 0; part < k; ++part) {
     before.push_back(at.b.make(Op::Scan, x, CombineAttr{attr.combine, static_cast<int>(part), attr.axis, false, true}));
-    after.push_back(at.b.make(Op::Scan, x, CombineAttr{from_the_end, static_cast<int>(part), attr.axis, true, true}));
+    after.push_back(at.b.make(Op::Scan, x, CombineAttr{attr.combine, static_cast<int>(part), attr.axis, true, true}));
   }
   std::vector<NodeId> with_before = inline_body(at.b, combine, before, x);
   NodeId first = at_start(at, attr.axis, false), last = at_start(at, attr.axis, true);

@@ -36,37 +36,35 @@ struct Pattern {
   }
 };
 
-// (M₁, v₁) then (M₂, v₂) is (M₂M₁, M₂v₁ + v₂). The tuple is the matrix's places in order, then the vector.
-std::shared_ptr<const Combine> affine_combine(const Pattern& pattern, const std::vector<Type>& types,
-                                              const std::vector<TypeParameter>& type_parameters) {
+// (M₁, v₁) then (M₂, v₂) is (M₂M₁, M₂v₁ + v₂). The tuple is the matrix's places in order, then the vector. Its values
+// are numbers: the body takes the types of what it is applied to. A scan combines in the order of the axis, so one that
+// runs from the end has the map that comes first on its right.
+std::shared_ptr<const Combine> affine_combine(const Pattern& pattern, bool from_the_end) {
   std::vector<std::pair<size_t, size_t>> places = pattern.places();
   size_t k = pattern.k;
   GraphBuilder body;
   body.graph().name = "affine";
-  body.graph().type_parameters = type_parameters;
   std::vector<NodeId> matrix[2], vector[2];
-  for (int side = 0; side < 2; ++side) {
-    std::string suffix = side == 0 ? "1" : "2";
-    auto operand = [&](std::string name, Type type) {
+  for (int side : {from_the_end ? 1 : 0, from_the_end ? 0 : 1}) {
+    auto operand = [&](const std::string& name) {
       Input input;
-      input.name = std::move(name) + suffix;
-      input.type = type;
+      input.name = name + (side == 0 ? "_first" : "_then");
+      input.type = Type(DType::Real);
       return body.input(std::move(input));
     };
     matrix[side].assign(k * k, kNoNode);
     for (auto [row, column] : places)
-      matrix[side][row * k + column] =
-          operand("m" + std::to_string(row) + std::to_string(column) + "_", promote(types[row], types[column]));
-    for (size_t row = 0; row < k; ++row) vector[side].push_back(operand("v" + std::to_string(row) + "_", types[row]));
+      matrix[side][row * k + column] = operand("m" + std::to_string(row) + std::to_string(column));
+    for (size_t row = 0; row < k; ++row) vector[side].push_back(operand("v" + std::to_string(row)));
   }
-  auto add = [&](NodeId a, NodeId b) { return a == kNoNode ? b : body.make(Op::Add, {a, b}); };
   std::vector<double> identity;
   for (auto [row, column] : places) {
     NodeId sum = kNoNode;
-    for (size_t via = 0; via < k; ++via)
-      if (pattern.at(row, via) && pattern.at(via, column))
-        sum = add(sum, body.make(Op::Mul, {matrix[1][row * k + via], matrix[0][via * k + column]}));
-    sum = body.cast(sum, promote(types[row], types[column]));
+    for (size_t via = 0; via < k; ++via) {
+      if (!pattern.at(row, via) || !pattern.at(via, column)) continue;
+      NodeId product = body.make(Op::Mul, {matrix[1][row * k + via], matrix[0][via * k + column]});
+      sum = sum == kNoNode ? product : body.make(Op::Add, {sum, product});
+    }
     body.output({"m" + std::to_string(row) + std::to_string(column), sum, {}, std::nullopt});
     identity.push_back(row == column ? 1.0 : 0.0);
   }
@@ -75,7 +73,7 @@ std::shared_ptr<const Combine> affine_combine(const Pattern& pattern, const std:
     for (size_t column = 0; column < k; ++column)
       if (pattern.at(row, column))
         sum = body.make(Op::Add, {sum, body.make(Op::Mul, {matrix[1][row * k + column], vector[0][column]})});
-    body.output({"v" + std::to_string(row), body.cast(sum, types[row]), {}, std::nullopt});
+    body.output({"v" + std::to_string(row), sum, {}, std::nullopt});
     identity.push_back(0.0);
   }
   return std::make_shared<const Combine>(
@@ -123,7 +121,7 @@ Result<std::vector<NodeId>> adjoin(Adjoint& at, const Recurrence& r) {
                      std::to_string(info(Op::Scan).max_operands));
   operands[0] = at.b.broadcast(operands[0], along);
 
-  std::shared_ptr<const Combine> combine = affine_combine(pattern, r.types, at.b.graph().type_parameters);
+  std::shared_ptr<const Combine> combine = affine_combine(pattern, !r.reverse);
   size_t matrix_places = operands.size() - k;
   std::vector<NodeId> out;
   for (size_t row = 0; row < k; ++row) {
@@ -221,14 +219,17 @@ Status scan(Adjoint& at) {
     before.push_back(
         at.b.make(Op::Scan, x, CombineAttr{attr.combine, static_cast<int>(part), attr.axis, attr.reverse, true}));
 
+  // The step is the body at (s(i-1), x(i)), or at (x(i), s(i+1)) from the end: which half of its operands is which.
+  std::span<const NodeId> left = attr.reverse ? x : before, right = attr.reverse ? before : x;
+  size_t from_state = attr.reverse ? k : 0, from_x = attr.reverse ? 0 : k;
   // Row by row the transposed Jacobian of the step in s(i-1); then the parts that a cotangent reaches.
   std::vector<NodeId> transposed(k * k, kNoNode);
   for (size_t column = 0; column < k; ++column) {
     if (!at.type_of(x[column]).floating()) continue;
     std::vector<NodeId> unit(k, kNoNode);
     unit[column] = at.b.constant(1.0);
-    KW_TRY(std::vector<NodeId> slopes, body_vjp(at, combine, before, x, unit));
-    for (size_t row = 0; row < k; ++row) transposed[row * k + column] = slopes[row];
+    KW_TRY(std::vector<NodeId> slopes, body_vjp(at, combine, left, right, unit));
+    for (size_t row = 0; row < k; ++row) transposed[row * k + column] = slopes[from_state + row];
   }
   std::vector<size_t> parts = reached_parts(at.part_cotangents(), transposed);
   Recurrence r{attr.axis, attr.reverse, attr.exclusive, {}, {}, {}};
@@ -241,13 +242,13 @@ Status scan(Adjoint& at) {
 
   std::vector<NodeId> cotangents(k, kNoNode);
   for (size_t i = 0; i < parts.size(); ++i) cotangents[parts[i]] = adjoined[i];
-  KW_TRY(std::vector<NodeId> slopes, body_vjp(at, combine, before, x, cotangents));
+  KW_TRY(std::vector<NodeId> slopes, body_vjp(at, combine, left, right, cotangents));
   // The first element meets the neutral tuple, where the body need not be differentiable: s is x itself there.
   NodeId start = attr.reverse ? at.b.size_of(at.size(attr.axis) - Size(1)) : at.b.integer(0);
   NodeId first = at.b.make(Op::Eq, {at.iota(attr.axis), start});
   for (size_t part = 0; part < k; ++part) {
-    if (slopes[k + part] == kNoNode && cotangents[part] == kNoNode) continue;
-    NodeId inner = slopes[k + part] == kNoNode ? at.b.constant(0.0) : slopes[k + part];
+    if (slopes[from_x + part] == kNoNode && cotangents[part] == kNoNode) continue;
+    NodeId inner = slopes[from_x + part] == kNoNode ? at.b.constant(0.0) : slopes[from_x + part];
     NodeId at_first = cotangents[part] == kNoNode ? at.b.constant(0.0) : cotangents[part];
     at.give(part, at.select(first, at_first, inner));
   }

@@ -25,7 +25,8 @@ Sweep::Sweep(GraphBuilder& builder, std::span<const NodeId> wanted, const std::m
       index.emplace(pair_key(node.args[0], node.args[1]), static_cast<NodeId>(i));
       if (node.op == Op::Mul) index.emplace(pair_key(node.args[1], node.args[0]), static_cast<NodeId>(i));
     }
-    if (!node.type.floating() || node.type.weak() || !rule(node.op).vjp) continue;
+    // Numbers that no wanted value reaches stay inactive; in the body of a combine every value may be a number.
+    if (!node.type.floating() || !rule(node.op).vjp) continue;
     for (NodeId arg : node.args)
       if (active_[static_cast<size_t>(arg)]) active_[i] = true;
   }

@@ -1,6 +1,8 @@
 // Forward graphs that partition tests and benchmarks share, as a reader would make them.
 #pragma once
 
+#include <random>
+
 #include "ir/graph.h"
 
 namespace kw::ir::test {
@@ -10,10 +12,10 @@ struct RowsByCols {
   GraphBuilder b;
   Type T;
   AxisId rows, cols;
-  explicit RowsByCols(DType dtype = DType::BF16) {
+  explicit RowsByCols(DType dtype = DType::BF16, int64_t row_count = 4096, int64_t col_count = 1024) {
     T = b.type_parameter("T", dtype);
-    rows = b.axis("rows", Size::symbol(b.symbol("rows", 4096)));
-    cols = b.axis("cols", Size::symbol(b.symbol("cols", 1024)));
+    rows = b.axis("rows", Size::symbol(b.symbol("rows", row_count)));
+    cols = b.axis("cols", Size::symbol(b.symbol("cols", col_count)));
   }
   NodeId input(const std::string& name, std::vector<AxisId> dims) {
     Input input;
@@ -46,8 +48,8 @@ struct RowsByCols {
   }
 };
 
-inline Graph rms_norm(DType dtype = DType::BF16) {
-  RowsByCols g(dtype);
+inline Graph rms_norm(DType dtype = DType::BF16, int64_t rows = 4096, int64_t cols = 1024) {
+  RowsByCols g(dtype, rows, cols);
   NodeId x = g.input("x", {g.rows, g.cols}), w = g.input("w", {g.cols}), eps = g.scalar("eps", 1e-6);
   NodeId x32 = g.wide(x);
   NodeId ms = g.named("ms", g.b.reduce(Op::Mean, g.b.make(Op::Mul, {x32, x32}), {g.cols}));
@@ -56,8 +58,8 @@ inline Graph rms_norm(DType dtype = DType::BF16) {
   return std::move(g).done(g.b.make(Op::Mul, {normed, w}));
 }
 
-inline Graph layer_norm(DType dtype = DType::BF16) {
-  RowsByCols g(dtype);
+inline Graph layer_norm(DType dtype = DType::BF16, int64_t rows = 4096, int64_t cols = 1024) {
+  RowsByCols g(dtype, rows, cols);
   NodeId x = g.input("x", {g.rows, g.cols}), w = g.input("w", {g.cols}), bias = g.input("bias", {g.cols});
   NodeId eps = g.scalar("eps", 1e-5), x32 = g.wide(x);
   NodeId mean = g.named("mean", g.b.reduce(Op::Mean, x32, {g.cols}));
@@ -68,18 +70,53 @@ inline Graph layer_norm(DType dtype = DType::BF16) {
   return std::move(g).done(g.b.cast(g.b.make(Op::Add, {scaled, g.wide(bias)}), g.T));
 }
 
-inline Graph softmax(DType dtype = DType::F32) {
-  RowsByCols g(dtype);
+inline Graph softmax(DType dtype = DType::F32, int64_t rows = 4096, int64_t cols = 1024) {
+  RowsByCols g(dtype, rows, cols);
   NodeId x = g.input("x", {g.rows, g.cols});
   NodeId max = g.b.make(Op::StopGradient, {g.b.reduce(Op::ReduceMax, x, {g.cols})});
   NodeId e = g.b.make(Op::Exp, {g.b.make(Op::Sub, {x, max})});
   return std::move(g).done(g.b.make(Op::Div, {e, g.b.reduce(Op::Sum, e, {g.cols})}));
 }
 
-inline Graph log_softmax(DType dtype = DType::F32) {
-  RowsByCols g(dtype);
+inline Graph log_softmax(DType dtype = DType::F32, int64_t rows = 4096, int64_t cols = 1024) {
+  RowsByCols g(dtype, rows, cols);
   NodeId x = g.input("x", {g.rows, g.cols});
   return std::move(g).done(g.b.make(Op::Sub, {x, g.b.reduce(Op::LogSumExp, x, {g.cols})}));
+}
+
+// A random forward of a few nodes: pointwise, views and reductions over two axes.
+inline Graph random_forward(std::mt19937& engine, int64_t rows = 4096, int64_t cols = 1024) {
+  auto pick = [&](size_t n) { return static_cast<size_t>(engine() % n); };
+  RowsByCols g(DType::BF16, rows, cols);
+  std::vector<NodeId> values{g.input("x", {g.rows, g.cols}), g.input("w", {g.cols}), g.input("v", {g.rows})};
+  for (int i = 0; i < 4 + static_cast<int>(pick(4)); ++i) {
+    NodeId a = values[pick(values.size())], b = values[pick(values.size())];
+    switch (pick(8)) {
+      case 0:
+        values.push_back(g.b.make(Op::Exp, {a}));
+        break;
+      case 1:
+        values.push_back(g.b.make(Op::Sin, {g.wide(a)}));
+        break;
+      case 2:
+        values.push_back(g.b.make(Op::Tanh, {a}));
+        break;
+      case 3:
+        if (!g.b[a].axes.empty()) values.push_back(g.b.reduce(Op::Sum, a, {g.b[a].axes.back()}));
+        break;
+      case 4:
+        if (!g.b[a].axes.empty()) values.push_back(g.b.reduce(Op::LogSumExp, a, {g.b[a].axes.front()}));
+        break;
+      case 5:
+        values.push_back(g.b.make(Op::Add, {a, b}));
+        break;
+      default:
+        values.push_back(g.b.make(Op::Mul, {a, b}));
+    }
+  }
+  NodeId second = values[values.size() - 1 - pick(3)];
+  g.b.output({"z", second, g.b[second].axes, std::nullopt});
+  return std::move(g).done(values.back());
 }
 
 }  // namespace kw::ir::test

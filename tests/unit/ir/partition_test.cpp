@@ -190,41 +190,6 @@ TEST(Partition, TheTwoPassesTogetherAreTheJointGraph) {
 
 // ---- against brute force --------------------------------------------------------------------------------------------
 
-// A random forward of a few nodes: pointwise, views and reductions over two axes.
-Graph random_forward(std::mt19937& engine) {
-  auto pick = [&](size_t n) { return static_cast<size_t>(engine() % n); };
-  RowsByCols g(DType::BF16);
-  std::vector<NodeId> values{g.input("x", {g.rows, g.cols}), g.input("w", {g.cols}), g.input("v", {g.rows})};
-  for (int i = 0; i < 4 + static_cast<int>(pick(4)); ++i) {
-    NodeId a = values[pick(values.size())], b = values[pick(values.size())];
-    switch (pick(8)) {
-      case 0:
-        values.push_back(g.b.make(Op::Exp, {a}));
-        break;
-      case 1:
-        values.push_back(g.b.make(Op::Sin, {g.wide(a)}));
-        break;
-      case 2:
-        values.push_back(g.b.make(Op::Tanh, {a}));
-        break;
-      case 3:
-        if (!g.b[a].axes.empty()) values.push_back(g.b.reduce(Op::Sum, a, {g.b[a].axes.back()}));
-        break;
-      case 4:
-        if (!g.b[a].axes.empty()) values.push_back(g.b.reduce(Op::LogSumExp, a, {g.b[a].axes.front()}));
-        break;
-      case 5:
-        values.push_back(g.b.make(Op::Add, {a, b}));
-        break;
-      default:
-        values.push_back(g.b.make(Op::Mul, {a, b}));
-    }
-  }
-  NodeId second = values[values.size() - 1 - pick(3)];
-  g.b.output({"z", second, g.b[second].axes, std::nullopt});
-  return std::move(g).done(values.back());
-}
-
 // The definition, straight from the header's first lines: the cheapest set of forward values from which everything that
 // the backward takes can be had.
 struct BruteForce {
