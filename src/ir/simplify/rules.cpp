@@ -345,6 +345,7 @@ constexpr Rule kRules[] = {
     {"add-zero", "add(x, 0)", "x"},
     {"sub-zero", "sub(x, 0)", "x"},
     {"zero-sub", "sub(0, x)", "neg(x)"},
+    {"add-same", "add(x, x)", "mul(2, x)"},
     {"mul-one", "mul(x, 1)", "x"},
     {"div-one", "div(x, 1)", "x"},
     {"mul-minus-one", "mul(x, -1)", "neg(x)"},
