@@ -106,6 +106,7 @@ Status sub(Adjoint& at) {
 }
 
 Status mul(Adjoint& at) {
+  if (at.x(0) == at.x(1)) return give(at, at.mul(at.b.constant(2.0), at.mul(at.dy, at.x(0))));
   if (at.wants(0)) at.give(0, at.mul(at.dy, at.x(1)));
   if (at.wants(1)) at.give(1, at.mul(at.dy, at.x(0)));
   return {};

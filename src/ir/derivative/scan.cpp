@@ -234,7 +234,8 @@ Status scan(Adjoint& at) {
   std::vector<size_t> parts = reached_parts(at.part_cotangents(), transposed);
   Recurrence r{attr.axis, attr.reverse, attr.exclusive, {}, {}, {}};
   for (size_t row : parts) {
-    r.types.push_back(at.type_of(x[row]));
+    Type type = at.type_of(x[row]);
+    r.types.push_back(type.weak() ? at.node.type : type);  // a number takes the type it is combined with
     r.cotangents.push_back(at.part_cotangents()[row]);
     for (size_t column : parts) r.transposed.push_back(transposed[row * k + column]);
   }
