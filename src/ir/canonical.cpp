@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -93,9 +94,18 @@ class Renumbering {
 
   NodeId node(NodeId id) const { return node_image_[static_cast<size_t>(id)]; }
 
+  // Tensors of the interface first, then what is computed, then numbers: x + eps, ms + 1.
   std::vector<NodeId> ordered_args(const Node& node) const {
     std::vector<NodeId> args = node.args;
-    if (is_commutative(node.op)) by_color(args, colors_.nodes);
+    if (!is_commutative(node.op)) return args;
+    const auto key = [this](NodeId id) {
+      const Node& arg = graph_[id];
+      const InputRef* input = std::get_if<InputRef>(&arg.attr);
+      const bool scalar = input && graph_.inputs[static_cast<size_t>(input->index)].kind == InputKind::Scalar;
+      const int group = arg.op == Op::Const ? 3 : scalar ? 2 : input ? 0 : 1;
+      return std::tuple{group, input ? static_cast<uint64_t>(input->index) : colors_.nodes[static_cast<size_t>(id)]};
+    };
+    std::stable_sort(args.begin(), args.end(), [&](NodeId a, NodeId b) { return key(a) < key(b); });
     return args;
   }
 

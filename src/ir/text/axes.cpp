@@ -1,5 +1,4 @@
 // Axes inside a block: looked up by name, or introduced with a size that is written or implied.
-#include "base/text.h"
 #include "ir/text/block_parser.h"
 
 namespace kw::ir::text {
@@ -31,9 +30,9 @@ Result<AxisId> BlockParser::resolve(const AxisSyntax& axis, const std::optional<
   }
   const std::optional<SizeValue>& size = axis.size ? axis.size : implied;
   if (!size) {
-    std::string hint = did_you_mean(name, names_in(axes_));
-    if (hint.empty()) hint = "a new axis states its size where it first appears: " + name + " = SIZE";
-    return error(axis.name, "there is no axis '" + name + "'", std::move(hint));
+    return error(
+        axis.name, "there is no axis '" + name + "'",
+        advice(axis.name, names_in(axes_), "a new axis states its size where it first appears: " + name + " = SIZE"));
   }
   if (auto symbol = symbols_.find(name); symbol != symbols_.end() && !(size->size == Size::symbol(symbol->second))) {
     return error(axis.name, "'" + name + "' is a size already", "choose another name for the axis");

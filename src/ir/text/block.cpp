@@ -74,6 +74,11 @@ Failure BlockParser::error(const Token& at, std::string message, std::string hin
   return bad_input(std::move(message), place_of(at, cursor_.file), std::move(hint));
 }
 
+std::string BlockParser::advice(const Token& name, const std::vector<std::string>& known, std::string otherwise) {
+  std::string hint = name.text.size() > 1 ? did_you_mean(name.text, known) : "";
+  return hint.empty() ? otherwise : hint;
+}
+
 Result<NodeId> BlockParser::make(const Token& at, Op op, std::vector<NodeId> args, Attr attr) {
   builder_.set_origin({0, at.line, at.column});
   Result<NodeId> node = builder_.try_make(op, std::move(args), std::move(attr));

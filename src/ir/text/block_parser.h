@@ -140,6 +140,8 @@ class BlockParser {
   Status end_line();
   Failure error(const Token& at, std::string message, std::string hint = {}) const;
   Result<NodeId> make(const Token& at, Op op, std::vector<NodeId> args, Attr attr = {});
+  // What an unknown name may have meant, or the other advice; one letter is as near to any other as can be.
+  static std::string advice(const Token& name, const std::vector<std::string>& known, std::string otherwise);
   template <class T>
   std::vector<std::string> names_in(const Names<T>& names) const {
     std::vector<std::string> list;

@@ -115,7 +115,8 @@ Result<NodeId> BlockParser::primary() {
 Result<NodeId> BlockParser::value(const Token& name) {
   if (auto known = values_.find(name.text); known != values_.end()) return known->second;
   const std::string text(name.text);
-  std::string hint = did_you_mean(name.text, names_in(values_));
+  std::string hint = advice(name, names_in(values_), "the values so far are " + join(names_in(values_), ", "));
+  if (values_.size() > 8 && hint.starts_with("the values")) hint.clear();
   if (axes_.contains(text) || symbols_.contains(text)) {
     hint = "'" + text + "' is an axis or a size: write size(" + text + ") for its length, iota(" + text +
            ") for the index along it";

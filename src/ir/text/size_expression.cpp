@@ -75,12 +75,10 @@ Result<SizeValue> BlockParser::size_primary() {
   if (auto axis = axes_.find(name.text); axis != axes_.end()) return size_of(axis->second);
   std::vector<std::string> known = names_in(symbols_);
   for (std::string& axis : names_in(axes_)) known.push_back(std::move(axis));
-  std::string hint = did_you_mean(name.text, known);
-  if (hint.empty()) {
-    hint = "a size is an axis of an input, or is listed in a line below the first: sizes " + std::string(name.text) +
-           " = 8";
-  }
-  return error(name, "there is no size '" + std::string(name.text) + "'", std::move(hint));
+  return error(name, "there is no size '" + std::string(name.text) + "'",
+               advice(name, known,
+                      "a size is an axis of an input, or is listed in a line below the first: sizes " +
+                          std::string(name.text) + " = 8"));
 }
 
 // `a == b`, or `a % b == 0`, which says that b divides a.

@@ -141,8 +141,8 @@ consteval auto infix_rows() {
 }
 constexpr auto kInfix = infix_rows();
 
-constexpr std::string_view kReserved[] = {"op",       "types",   "sizes", "where", "combine", "return",
-                                          "backward", "because", "true",  "false", "inf",     "nan"};
+constexpr std::string_view kReserved[] = {"types",   "sizes", "where", "combine", "return", "backward",
+                                          "because", "true",  "false", "inf",     "nan"};
 
 }  // namespace
 

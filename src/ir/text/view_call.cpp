@@ -1,7 +1,6 @@
 // The attributes of views, segments, windows and combines: `axis -> axis` and what follows it.
 #include <algorithm>
 
-#include "base/text.h"
 #include "ir/text/block_parser.h"
 
 namespace kw::ir::text {
@@ -200,9 +199,9 @@ Result<Attr> BlockParser::combine_attribute(std::vector<NodeId>& args) {
   KW_TRY(const Token combine, expect_name("a combine"));
   auto known = combines_.find(combine.text);
   if (known == combines_.end()) {
-    std::string hint = did_you_mean(combine.text, names_in(combines_));
-    if (hint.empty()) hint = "define it above: combine " + std::string(combine.text) + "(a: real, b: real) from (0)";
-    return error(combine, "there is no combine '" + std::string(combine.text) + "'", std::move(hint));
+    return error(combine, "there is no combine '" + std::string(combine.text) + "'",
+                 advice(combine, names_in(combines_),
+                        "define it above: combine " + std::string(combine.text) + "(a: real, b: real) from (0)"));
   }
   attr.combine = known->second;
   for (int i = 0; i < attr.combine->arity(); ++i) {
