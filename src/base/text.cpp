@@ -42,7 +42,7 @@ std::string number_text(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[32];
   char* end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  const std::string text(buffer, end);
+  std::string text(buffer, end);
   const std::size_t exponent = text.find('e');
   if (exponent == std::string::npos) return text;
   std::string digits = text.substr(exponent + 1);
