@@ -48,8 +48,13 @@ Text aliases(const Profile& p, std::string_view) {
 Text mode(const Profile& p, std::string_view) { return p.source.options.eval ? "eval" : "train"; }
 
 Text type_of(const Profile& p, std::string_view name) {
-  const std::string* dtype = find_pair(p.interface.types, name);
-  return dtype ? Text(*dtype) : std::nullopt;
+  if (const std::string* dtype = find_pair(p.interface.types, name)) return *dtype;
+  // A tensor whose type is fixed (an index) has a decision of its own; the others share their type parameter's.
+  const InputField* input = find_input(p, name);
+  if (!input || input->kind == "scalar") return std::nullopt;
+  for (const std::string& part : split(input->type, '|'))
+    if (find_pair(p.interface.types, part)) return std::nullopt;
+  return input->type;
 }
 
 Text shape_of(const Profile& p, std::string_view name) {

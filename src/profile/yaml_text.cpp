@@ -14,8 +14,8 @@ constexpr std::size_t kWidth = 112;
 
 // Words that some YAML reader takes for something else than text.
 bool is_reserved(std::string_view text) {
-  static constexpr std::array<std::string_view, 13> kWords = {"null", "~", "true", "false", "yes",  "no", "on",
-                                                              "off",  "y", "n",    ".nan",  ".inf", "="};
+  static constexpr std::array<std::string_view, 11> kWords = {"null", "~",   "true", "false", "yes", "no",
+                                                              "on",   "off", ".nan", ".inf",  "="};
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -1,0 +1,128 @@
+#include "understand/decisions/decide.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "ir/derivative/derivative.h"
+#include "ir/simplify/simplify.h"
+#include "ir/text/print.h"
+#include "profile/decision.h"
+#include "profile/format.h"
+#include "understand/decisions/casting.h"
+#include "understand/decisions/deciders.h"
+#include "understand/decisions/widen.h"
+
+namespace kw::understand {
+namespace {
+
+struct Decider {
+  std::string_view name;
+  Status (*decide)(Subject&);
+};
+
+constexpr std::array<Decider, 9> kDeciders = {{
+    {"interface", decide_interface},
+    {"names", decide_names},
+    {"tier", decide_tier},
+    {"closest", decide_closest},
+    {"numerics", decide_numerics},
+    {"memory", decide_memory},
+    {"plan", decide_plan},  // after numerics: atomic sums need leave to differ between runs
+    {"shapes", decide_shapes},
+    {"limits", decide_limits},
+}};
+
+Result<ir::Graph> apply_wider(const ir::Graph& forward, const std::string& value) {
+  const std::vector<ir::NodeId> candidates = rounded_values(forward);
+  std::vector<ir::NodeId> chosen;
+  std::vector<std::string> known = {"all", "none"};
+  for (const ir::NodeId node : candidates)
+    if (const auto name = forward.names.find(node); name != forward.names.end()) known.push_back(name->second);
+  for (const std::string& part : split(value, ',')) {
+    const std::string wanted(trim(part));
+    if (wanted == "none") continue;
+    bool found = wanted == "all";
+    for (const ir::NodeId node : candidates) {
+      const auto name = forward.names.find(node);
+      if (wanted == "all" || (name != forward.names.end() && name->second == wanted)) {
+        chosen.push_back(node);
+        found = true;
+      }
+    }
+    if (!found)
+      return bad_value("wider", wanted, "values that eager rounds: " + profile::any_of(known),
+                       did_you_mean(wanted, known));
+  }
+  return chosen.empty() ? forward : widened(forward, chosen);
+}
+
+// A gradient can flow: from a floating tensor or parameter to a floating output.
+bool is_differentiable(const ir::Graph& forward) {
+  const GraphView view(forward);
+  for (const ir::Output& output : forward.outputs) {
+    if (!forward[output.node].type.floating() || output.updates) continue;
+    for (const int index : view.inputs_of(output.node)) {
+      const ir::Input& input = forward.inputs[static_cast<std::size_t>(index)];
+      if (input.differentiable && input.type.floating() && input.kind != ir::InputKind::Buffer) return true;
+    }
+  }
+  return false;
+}
+
+void fill_math(const Derived& math, profile::Profile& profile) {
+  profile.math.read = ir::text::print(math.read);
+  profile.math.forward = ir::text::print(math.differentiable ? math.forward_pass : math.forward);
+  if (math.differentiable) profile.math.backward = ir::text::print(math.backward_pass);
+}
+
+// The order of review, whatever the order of deciding.
+void sort_decisions(profile::Profile& profile) {
+  const std::vector<std::string> order = profile::expected_decisions(profile);
+  const auto rank = [&](const profile::Decision& d) {
+    return std::find(order.begin(), order.end(), d.id) - order.begin();
+  };
+  std::stable_sort(profile.decisions.begin(), profile.decisions.end(),
+                   [&](const profile::Decision& a, const profile::Decision& b) { return rank(a) < rank(b); });
+}
+
+}  // namespace
+
+Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
+  Derived math;
+  math.read = read;
+  if (const auto pin = pins.find("casting"); pin != pins.end()) {
+    if (pin->second != "llama" && pin->second != "gemma" && pin->second != "none")
+      return bad_value("casting", pin->second, "llama, gemma or none");
+    KW_TRY(math.read, recast(ir::simplify(read), pin->second));
+  }
+  math.forward = ir::simplify(math.read);
+  if (const auto pin = pins.find("wider"); pin != pins.end()) {
+    KW_TRY(math.forward, apply_wider(math.forward, pin->second));
+    math.forward = ir::simplify(math.forward);
+  }
+  math.differentiable = is_differentiable(math.forward);
+  if (!math.differentiable) return math;
+  KW_TRY(const ir::Graph joint, ir::differentiate(math.forward));
+  math.joint = ir::simplify(joint);
+  math.partition = ir::partition(math.joint, static_cast<int>(math.forward.outputs.size()));
+  math.forward_pass = ir::forward_with_saved(math.joint, math.partition);
+  math.backward_pass = ir::backward_graph(math.joint, math.partition);
+  math.backward_pass.name = math.forward.name + "_backward";
+  return math;
+}
+
+Result<profile::Profile> decide(const Reading& reading, const std::string& name, const profile::Source& source,
+                                const Pins& pins) {
+  KW_TRY(const Derived math, derive(reading.graph, pins));
+  profile::Profile profile;
+  profile.name = name;
+  profile.source = source;
+  Subject subject(reading, math, pins, profile);
+  for (const Decider& decider : kDeciders) KW_CHECK(decider.decide(subject));
+  fill_math(math, profile);
+  sort_decisions(profile);
+  return profile;
+}
+
+}  // namespace kw::understand

@@ -1,0 +1,18 @@
+// Decisions on ops given as math text, for tests.
+#pragma once
+
+#include <string>
+
+#include "understand/decisions/decide.h"
+
+namespace kw::understand {
+
+Reading reading_of(const std::string& math);
+// The profile of the op; the test fails if there is none.
+profile::Profile decided(const std::string& math, const Pins& pins = {});
+std::string error_of(const std::string& math, const Pins& pins);
+
+const profile::Decision& decision(const profile::Profile& profile, const std::string& id);
+std::string value(const profile::Profile& profile, const std::string& id);
+
+}  // namespace kw::understand
