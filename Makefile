@@ -46,7 +46,7 @@ check-format: .venv/ready
 	@for file in $(SOURCES); do clang-format-14 $$file | cmp -s - $$file || { echo "$$file wants 'make format'"; bad=1; }; done; \
 	  [[ -z "$$bad" ]]
 	@$(PYTHON) -m ruff format --quiet --check .
-	@$(PYTHON) -m ruff check --quiet .
+	@$(PYTHON) -m ruff check --quiet --output-format concise .
 
 lint: check-format $(BUILD)/build.ninja
 	@$(NINJA) embedded/files.cpp
