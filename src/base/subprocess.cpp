@@ -113,10 +113,8 @@ Result<int> spawn(const Command& command, int in, int out, int err) {
   return pid;
 }
 
-void kill_group(int pid) {
-  ::kill(-pid, SIGKILL);
-  ::kill(pid, SIGKILL);
-}
+// The group has the number of its first process, and keeps it while any of its processes lives.
+void kill_group(int pid) { ::kill(-pid, SIGKILL); }
 
 void note_end(int status, Finished& finished) {
   finished.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
