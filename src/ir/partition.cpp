@@ -33,18 +33,32 @@ std::vector<bool> output_nodes(const Graph& graph, size_t first, size_t last) {
   return out;
 }
 
+// The inputs that `differentiate` added, by node: gradients depend on them and outputs do not, or nothing depends on
+// them and they are called after an output.
+std::vector<bool> find_cotangents(const Graph& joint, size_t outputs) {
+  std::vector<bool> below_outputs = ancestors(joint, output_nodes(joint, 0, outputs));
+  std::vector<bool> below_gradients = ancestors(joint, output_nodes(joint, outputs, joint.outputs.size()));
+  std::set<std::string> names;
+  for (size_t i = 0; i < outputs; ++i) names.insert("d_" + joint.outputs[i].name);
+  std::vector<bool> out(joint.nodes.size());
+  for (const Input& input : joint.inputs) {
+    size_t node = static_cast<size_t>(input.node);
+    out[node] = !below_outputs[node] && (below_gradients[node] || names.contains(input.name));
+  }
+  return out;
+}
+
 Roles find_roles(const Graph& joint, int forward_output_count) {
   size_t n = joint.nodes.size(), outputs = static_cast<size_t>(forward_output_count);
   Roles roles{std::vector<bool>(n), output_nodes(joint, 0, outputs), std::vector<bool>(n)};
   std::vector<bool> gradients = output_nodes(joint, outputs, joint.outputs.size());
   std::vector<bool> below_gradients = ancestors(joint, gradients);
-  std::vector<bool> below_outputs = ancestors(joint, roles.is_output);
+  std::vector<bool> cotangents = find_cotangents(joint, outputs);
   for (size_t i = 0; i < n; ++i) {
     const Node& node = joint.nodes[i];
-    // The inputs that gradients depend on and outputs do not are the cotangents.
-    bool cotangent = node.op == Op::Input && below_gradients[i] && !below_outputs[i];
-    roles.forward[i] = !cotangent && std::all_of(node.args.begin(), node.args.end(),
-                                                 [&](NodeId arg) { return roles.forward[static_cast<size_t>(arg)]; });
+    roles.forward[i] = !cotangents[i] && std::all_of(node.args.begin(), node.args.end(), [&](NodeId arg) {
+      return roles.forward[static_cast<size_t>(arg)];
+    });
     if (!below_gradients[i]) continue;
     if (roles.forward[i]) {
       if (gradients[i]) roles.used_by_backward[i] = true;
@@ -220,16 +234,11 @@ Graph forward_with_saved(const Graph& joint, const Partition& partition) {
   for (const SavedValue& value : partition.saved)
     if (value.as == SavedAs::Intermediate)
       outputs.push_back({value.name, value.node, interface_order(joint, joint[value.node].axes), std::nullopt});
-  std::vector<bool> below_gradients = ancestors(joint, output_nodes(joint, count, joint.outputs.size()));
-  std::vector<bool> below_outputs = ancestors(joint, output_nodes(joint, 0, count));
-
+  std::vector<bool> cotangents = find_cotangents(joint, count);
   GraphBuilder builder = empty_like(joint);
   std::map<NodeId, NodeId> image;
-  for (const Input& input : joint.inputs) {
-    size_t node = static_cast<size_t>(input.node);
-    if (below_gradients[node] && !below_outputs[node]) continue;  // a cotangent
-    image[input.node] = builder.input(input);
-  }
+  for (const Input& input : joint.inputs)
+    if (!cotangents[static_cast<size_t>(input.node)]) image[input.node] = builder.input(input);
   copy_outputs(joint, outputs, builder, image);
   return std::move(builder).finish();
 }

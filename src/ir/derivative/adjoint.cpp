@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace kw::ir {
-namespace {
-
-uint64_t pair_key(NodeId a, NodeId b) { return static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b); }
-
-NodeId find(const std::unordered_map<uint64_t, NodeId>& index, NodeId a, NodeId b) {
-  auto at = index.find(pair_key(a, b));
-  return at == index.end() ? kNoNode : at->second;
-}
-
-}  // namespace
-
 Axes unite(const Axes& a, const Axes& b) {
   Axes out;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
@@ -58,7 +47,7 @@ NodeId Adjoint::times_value(NodeId cotangent, NodeId value) {
   const Node& c = b[cotangent];
   if (c.op == Op::Div || c.op == Op::Mul) {
     NodeId factor = c.args[0], scale = c.args[1];
-    NodeId scaled = find(c.op == Op::Div ? sweep_.quotients_ : sweep_.products_, value, scale);
+    NodeId scaled = (c.op == Op::Div ? sweep_.quotients_ : sweep_.products_).find(value, scale);
     // In another type the regrouped product would round elsewhere than the forward does.
     if (scaled != kNoNode && type_of(scaled) == c.type && type_of(factor) == c.type) return mul(factor, scaled);
   }

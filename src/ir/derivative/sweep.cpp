@@ -5,12 +5,6 @@
 #include "ir/derivative/adjoint.h"
 
 namespace kw::ir {
-namespace {
-
-uint64_t pair_key(NodeId a, NodeId b) { return static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b); }
-
-}  // namespace
-
 Sweep::Sweep(GraphBuilder& builder, std::span<const NodeId> wanted, const std::map<Op, DerivativeRule>& override_rules)
     : builder_(builder),
       override_rules_(override_rules),
@@ -20,10 +14,10 @@ Sweep::Sweep(GraphBuilder& builder, std::span<const NodeId> wanted, const std::m
   for (NodeId node : wanted) active_[static_cast<size_t>(node)] = true;
   for (size_t i = 0; i < active_.size(); ++i) {
     const Node& node = builder_[static_cast<NodeId>(i)];
-    if (node.op == Op::Div || node.op == Op::Mul) {
-      auto& index = node.op == Op::Div ? quotients_ : products_;
-      index.emplace(pair_key(node.args[0], node.args[1]), static_cast<NodeId>(i));
-      if (node.op == Op::Mul) index.emplace(pair_key(node.args[1], node.args[0]), static_cast<NodeId>(i));
+    if (node.op == Op::Div) quotients_.add(node.args[0], node.args[1], static_cast<NodeId>(i));
+    if (node.op == Op::Mul) {
+      products_.add(node.args[0], node.args[1], static_cast<NodeId>(i));
+      products_.add(node.args[1], node.args[0], static_cast<NodeId>(i));
     }
     // Numbers that no wanted value reaches stay inactive; in the body of a combine every value may be a number.
     if (!node.type.floating() || !rule(node.op).vjp) continue;

@@ -12,6 +12,20 @@
 
 namespace kw::ir {
 
+// Nodes by their two operands.
+class PairIndex {
+ public:
+  void add(NodeId a, NodeId b, NodeId node) { nodes_.emplace(key(a, b), node); }
+  NodeId find(NodeId a, NodeId b) const {
+    auto at = nodes_.find(key(a, b));
+    return at == nodes_.end() ? kNoNode : at->second;
+  }
+
+ private:
+  static uint64_t key(NodeId a, NodeId b) { return static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b); }
+  std::unordered_map<uint64_t, NodeId> nodes_;
+};
+
 class Sweep {
  public:
   // Differentiates the nodes that `builder` holds now with respect to `wanted`; what it makes comes behind them.
@@ -40,8 +54,8 @@ class Sweep {
   std::map<NodeId, std::vector<NodeId>> groups_;  // first part → all parts
   std::vector<bool> follows_;                     // a part that is not the first of its group
   // Forward quotients and products by their operands: exp(x)*(c/s) is c*y where y = exp(x)/s is a forward value.
-  std::unordered_map<uint64_t, NodeId> quotients_;
-  std::unordered_map<uint64_t, NodeId> products_;
+  PairIndex quotients_;
+  PairIndex products_;
 };
 
 }  // namespace kw::ir

@@ -188,6 +188,21 @@ TEST(Partition, TheTwoPassesTogetherAreTheJointGraph) {
   }
 }
 
+TEST(Partition, NoCotangentEntersTheForwardEvenIfNothingNeedsIt) {
+  RowsByCols g;
+  NodeId x = g.input("x", {g.rows, g.cols}), idle = g.input("idle", {g.rows});
+  g.b.output({"flat", g.b.make(Op::Floor, {x}), {g.rows, g.cols}, std::nullopt});
+  (void)idle;
+  Graph forward = std::move(g).done(g.b.make(Op::Sin, {x}));
+  Passes passes = cut_of(forward);
+  ASSERT_TRUE(passes.joint.find_input("d_flat"));
+  Graph first = forward_with_saved(passes.joint, passes.cut), second = backward_graph(passes.joint, passes.cut);
+  Names inputs;
+  for (const Input& input : first.inputs) inputs.insert(input.name);
+  EXPECT_EQ(inputs, (Names{"x", "idle"}));
+  EXPECT_FALSE(second.find_input("d_flat"));
+}
+
 // ---- against brute force --------------------------------------------------------------------------------------------
 
 // The definition, straight from the header's first lines: the cheapest set of forward values from which everything that
