@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace kw::ir {
+
 Axes unite(const Axes& a, const Axes& b) {
   Axes out;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));

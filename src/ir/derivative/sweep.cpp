@@ -5,6 +5,7 @@
 #include "ir/derivative/adjoint.h"
 
 namespace kw::ir {
+
 Sweep::Sweep(GraphBuilder& builder, std::span<const NodeId> wanted, const std::map<Op, DerivativeRule>& override_rules)
     : builder_(builder),
       override_rules_(override_rules),
