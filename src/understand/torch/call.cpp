@@ -112,6 +112,11 @@ const Value& Call::operator[](std::string_view parameter) const {
   return values_.front();
 }
 
+bool Call::has(std::string_view parameter) const {
+  return std::any_of(signature_->parameters.begin(), signature_->parameters.end(),
+                     [&](const Signature::Parameter& p) { return p.name == parameter; });
+}
+
 Failure Call::refuse(std::string message, std::string hint) const {
   return bad_input(std::string(name) + " " + message, {}, std::move(hint));
 }

@@ -36,6 +36,7 @@ class Call {
   std::string_view name;  // as it was called, for messages
 
   const Value& operator[](std::string_view parameter) const;
+  bool has(std::string_view parameter) const;  // does the signature have it?
   bool given(std::string_view parameter) const { return !(*this)[parameter].is_none(); }
 
   // Arguments of one kind. A value of another kind is the user's error, which names the parameter.

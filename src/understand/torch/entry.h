@@ -41,5 +41,18 @@ std::span<const Entry> shape_entries();
 std::span<const Entry> reshape_entries();
 std::span<const Entry> slice_entries();
 std::span<const Entry> operator_entries();
+std::span<const Entry> subscript_entries();
+std::span<const Entry> indexing_entries();
+std::span<const Entry> order_entries();
+std::span<const Entry> linear_entries();
+std::span<const Entry> convolution_entries();
+std::span<const Entry> pooling_entries();
+std::span<const Entry> norm_entries();
+std::span<const Entry> loss_entries();
+std::span<const Entry> class_loss_entries();
+std::span<const Entry> creation_entries();
+std::span<const Entry> random_entries();
+std::span<const Entry> attention_entries();
+std::span<const Entry> resize_entries();
 
 }  // namespace kw::understand
