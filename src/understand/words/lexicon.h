@@ -6,7 +6,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace kw::understand {
 
@@ -31,5 +33,9 @@ struct WordEntry {
 };
 
 std::span<const WordEntry> lexicon();
+const WordEntry* find_entry(std::string_view name);
+
+// The pieces of "a|b|c".
+std::vector<std::string> pieces(std::string_view text, char separator);
 
 }  // namespace kw::understand
