@@ -30,34 +30,39 @@ int64_t Context::count(std::span<const AxisId> axes) const {
   return n;
 }
 
-namespace {
-
-Store store_in_order(Context& context, const std::vector<AxisId>& axes) {
+Store Context::allocate_in_order(const std::vector<AxisId>& axes, Array* place) {
   Store store;
-  store.count = context.count(axes);
+  store.count = count(axes);
   store.view.axes = axes;
   store.view.strides.resize(axes.size());
   int64_t stride = 1;
   for (size_t d = axes.size(); d-- > 0;) {
     store.view.strides[d] = stride;
-    stride *= context.size(axes[d]);
+    stride *= size(axes[d]);
   }
-  const bool bounds = context.tracks_bounds();
-  std::shared_ptr<double[]> buffer = context.pool.take(bounds ? 2 * store.count : store.count);
-  store.values = buffer.get();
-  if (bounds) store.bounds = store.values + store.count;
+  if (place) {
+    place->values.resize(static_cast<size_t>(store.count));
+    if (tracks_bounds()) place->bounds.resize(static_cast<size_t>(store.count));
+    store.values = place->values.data();
+    if (tracks_bounds()) store.bounds = place->bounds.data();
+  } else {
+    std::shared_ptr<double[]> buffer = pool.take(tracks_bounds() ? 2 * store.count : store.count);
+    store.values = buffer.get();
+    if (tracks_bounds()) store.bounds = store.values + store.count;
+    store.view.owner = std::move(buffer);
+  }
   store.view.values = store.values;
   store.view.bounds = store.bounds;
-  store.view.owner = std::move(buffer);
   return store;
 }
 
-}  // namespace
-
-Store Context::allocate(const std::vector<AxisId>& axes) { return store_in_order(*this, ordered(axes)); }
+Store Context::allocate(NodeId id) {
+  auto place = places.find(id);
+  return allocate_in_order(ordered(graph[id].axes), place == places.end() ? nullptr : place->second);
+}
 
 Store Context::dense(const View& view, const std::vector<AxisId>& axes) {
-  Store store = store_in_order(*this, axes);
+  Store store = allocate_in_order(axes);
   int64_t to = 0;
   if (axes.empty()) {
     if (store.count) store.values[0] = view.values[0];

@@ -13,13 +13,16 @@ struct Context {
   BoundSizes sizes;
   std::vector<int32_t> rank;  // by AxisId: buffers are row-major by ascending rank
   BufferPool pool;
+  std::map<NodeId, Array*> places;  // outputs that are computed where the caller gets them
 
   bool rounded() const { return options.semantics == Semantics::Rounded; }
   bool tracks_bounds() const { return rounded() && options.track_bounds; }
   int64_t size(AxisId axis) const;
   std::vector<AxisId> ordered(std::vector<AxisId> axes) const;  // by rank
   int64_t count(std::span<const AxisId> axes) const;
-  Store allocate(const std::vector<AxisId>& axes);
+  // A new value of a node, where the interface wants it if the node is an output stored in the interface's order.
+  Store allocate(NodeId id);
+  Store allocate_in_order(const std::vector<AxisId>& axes, Array* place = nullptr);
   std::vector<int64_t> sizes_of(std::span<const AxisId> axes) const;
   // The view copied into a new buffer whose axes are `axes`, in this order; broadcast axes are written out.
   Store dense(const View& view, const std::vector<AxisId>& axes);

@@ -86,18 +86,30 @@ struct LogicalNotSpread {
   double operator()(double, double e, double) const { return e > 0 ? 1 : 0; }
 };
 
-// ---- two operands ----
+// ---- two operands; those on any T also take vectors of doubles ----
 struct AddFn {
-  double operator()(double a, double b) const { return a + b; }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
 };
 struct SubFn {
-  double operator()(double a, double b) const { return a - b; }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
 };
 struct MulFn {
-  double operator()(double a, double b) const { return a * b; }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
 };
 struct DivFn {
-  double operator()(double a, double b) const { return a / b; }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
 };
 struct ModFn {
   double operator()(double a, double b) const {

@@ -83,7 +83,7 @@ class GroupRun {
       step.conversions.push_back(conversion_of(context_, node, i));
     }
     if (plan_.stored[static_cast<size_t>(id)]) {
-      stores_.push_back(std::make_unique<Store>(context_.allocate(node.axes)));
+      stores_.push_back(std::make_unique<Store>(context_.allocate(id)));
       step.stored = stores_.back().get();
     }
     slots_[id] = step.slot;
@@ -97,7 +97,7 @@ class GroupRun {
     fold.operand = source_of(node.args[0]);
     const Folding& folding = *meaning_of(node.op, context_.options).folding;
     fold.mode = context_.rounded() ? &folding.rounded : &folding.real;
-    fold.result = context_.allocate(node.axes);
+    fold.result = context_.allocate(id);
     fold.states = context_.pool.take(fold.result.count * fold.mode->width);
     fold.mode->start(fold.states.get(), fold.result.count);
     folds_.push_back(std::move(fold));

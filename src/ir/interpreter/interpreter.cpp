@@ -14,12 +14,13 @@ class Run {
   Run(const Graph& graph, const Environment& call, const InterpretOptions& options, BoundSizes sizes)
       : graph_(graph),
         call_(call),
-        context_{graph, options, std::move(sizes), rank_axes(graph), {}},
+        context_{graph, options, std::move(sizes), rank_axes(graph), {}, {}},
         plan_(make_plan(context_)),
         values_(graph.nodes.size()) {}
 
   Result<std::vector<Array>> run() {
     KW_CHECK(check_axes());
+    place_outputs();
     for (const Task& task : plan_.tasks) load_inputs(task);
     for (const Task& task : plan_.tasks) {
       if (task.node == kNoNode) {
@@ -29,9 +30,8 @@ class Run {
       }
       for (NodeId id : task.last_reads) at(id) = {};
     }
-    std::vector<Array> outputs;
-    for (const Output& output : graph_.outputs) outputs.push_back(collect(output));
-    return outputs;
+    for (size_t i = 0; i < outputs_.size(); ++i) collect(graph_.outputs[i], outputs_[i]);
+    return std::move(outputs_);
   }
 
  private:
@@ -71,7 +71,7 @@ class Run {
   View input_view(const Input& input) {
     auto given = call_.inputs.find(input.name);
     if (given == call_.inputs.end()) {
-      Store store = context_.allocate({});
+      Store store = context_.allocate_in_order({});
       *store.values = input.default_value->number();
       if (store.bounds) *store.bounds = 0;
       return store.view;
@@ -98,25 +98,38 @@ class Run {
     }
     std::vector<View> args;
     for (NodeId arg : node.args) args.push_back(value(arg));
-    WholeCall call{context_, id, node, args, context_.allocate(node.axes)};
+    WholeCall call{context_, id, node, args, context_.allocate(id)};
     KW_CHECK(meaning.whole(call));
     finish_values(context_, node, meaning.exactness, call.result.values, call.result.bounds, call.result.count);
     at(id) = call.result.view;
     return {};
   }
 
-  Array collect(const Output& output) {
-    const View& view = value(output.node);
+  static std::vector<AxisId> axes_of(const Output& output) {
     std::vector<AxisId> axes;
-    Array array;
-    for (AxisId axis : output.dims) {
-      array.shape.push_back(axis == kUnit ? 1 : context_.size(axis));
+    for (AxisId axis : output.dims)
       if (axis != kUnit) axes.push_back(axis);
+    return axes;
+  }
+
+  void place_outputs() {
+    outputs_.resize(graph_.outputs.size());
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const Output& output = graph_.outputs[i];
+      for (AxisId axis : output.dims) outputs_[i].shape.push_back(axis == kUnit ? 1 : context_.size(axis));
+      const NodeId id = plan_.source[static_cast<size_t>(output.node)];
+      if (axes_of(output) == context_.ordered(graph_[id].axes)) context_.places.try_emplace(id, &outputs_[i]);
     }
+  }
+
+  // Copies an output to the caller, unless it was computed there.
+  void collect(const Output& output, Array& array) {
+    const View& view = value(output.node);
+    const std::vector<AxisId> axes = axes_of(output);
+    if (view.values == array.values.data() && context_.count(axes) > 0) return;
     const Store store = context_.dense(view, axes);
     array.values.assign(store.values, store.values + store.count);
     if (store.bounds) array.bounds.assign(store.bounds, store.bounds + store.count);
-    return array;
   }
 
   const Graph& graph_;
@@ -124,6 +137,7 @@ class Run {
   Context context_;
   Plan plan_;
   std::vector<View> values_;
+  std::vector<Array> outputs_;
 };
 
 }  // namespace

@@ -39,9 +39,6 @@ void note_zero_divisor(PointwiseCall& call) {
   for (int64_t i = 0; i < (divisor.step ? call.n : 1); ++i) call.divided_by_zero |= divisor.values[i] == 0;
 }
 
-struct SquareFn {
-  double operator()(double x) const { return x * x; }
-};
 struct CubeFn {
   double operator()(double x) const { return x * x * x; }
 };
@@ -92,7 +89,11 @@ void map_pow(PointwiseCall& call) {
   if (!is_floating(call.type)) return map_binary<IntegerPowFn>(call);
   if (call.in[1].step == 0) {
     const double exponent = *call.in[1].values;
-    if (exponent == 2) return map_unary<SquareFn>(call);
+    if (exponent == 2) {
+      PointwiseCall square = call;
+      square.in[1] = call.in[0];
+      return map_binary<MulFn>(square);
+    }
     if (exponent == 3) return map_unary<CubeFn>(call);
     if (exponent == 1) return map_unary<SameFn>(call);
     if (exponent == -1) return map_unary<ReciprocalFn>(call);
