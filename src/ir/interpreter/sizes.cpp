@@ -158,7 +158,8 @@ Result<BoundSizes> solve_sizes(const Graph& graph, const Environment& call) {
     std::optional<int64_t> value = solver.evaluate(equation.size);
     if (value && *value != equation.value)
       return bad_input(equation.where + " is " + std::to_string(equation.value) + ", but " +
-                       graph.size_text(equation.size) + " is " + std::to_string(*value));
+                       (equation.size.constant() ? "it must be " : graph.size_text(equation.size) + " is ") +
+                       std::to_string(*value));
     if (!value)
       return bad_input("cannot tell the sizes in " + equation.where + ", which is " + graph.size_text(equation.size),
                        {}, "give them by name");
