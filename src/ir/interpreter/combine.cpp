@@ -157,19 +157,22 @@ Status whole_reduce(WholeCall& call) {
   return {};
 }
 
-// Prefixes by recursive doubling keep every value at the depth of a tree: the bound of a scan grows like log2 n. A reverse
-// scan is the scan of the reversed line: what is accumulated from the end is the combine's left operand.
+// Prefixes by recursive doubling keep every value at the depth of a tree: the bound of a scan grows like log2 n. A
+// scan from the end combines in the order of the axis too: its result at i is x[i] ∘ x[i+1] ∘ … ∘ x[n-1].
 Status whole_scan(WholeCall& call) {
   const CombineAttr& attr = call.node.as<CombineAttr>();
   const CombineProgram program(call.context, *attr.combine);
   Lines lines(call, attr);
   const int64_t n = lines.length();
   auto position = [&](int64_t k) { return attr.reverse ? n - 1 - k : k; };
+  auto combine = [&](const LaneTuple& gathered, const LaneTuple& next) {
+    return attr.reverse ? program.apply(next, gathered) : program.apply(gathered, next);
+  };
   std::vector<LaneTuple> prefix;
   for (int64_t k = 0; k < n; ++k) prefix.push_back(lines.at(position(k)));
   for (int64_t reach = 1; reach < n; reach *= 2)
     for (int64_t k = n - 1; k >= reach; --k)
-      prefix[static_cast<size_t>(k)] = program.apply(prefix[static_cast<size_t>(k - reach)], prefix[static_cast<size_t>(k)]);
+      prefix[static_cast<size_t>(k)] = combine(prefix[static_cast<size_t>(k - reach)], prefix[static_cast<size_t>(k)]);
   const LaneTuple nothing = program.identity(lines.lanes());
   for (int64_t k = 0; k < n; ++k) {
     const int64_t terms = attr.exclusive ? k : k + 1;

@@ -80,42 +80,41 @@ std::shared_ptr<const Combine> linear_recurrence() {
 }
 
 TEST(InterpreterScan, APairCombineRunsALinearRecurrence) {
-  for (bool reverse : {false, true})
-    for (bool exclusive : {false, true})
-      for (int64_t length : {1, 2, 3, 8, 13}) {
-        InterpreterCase c;
-        const AxisId n = c.axis("n"), r = c.axis("r");
-        const NodeId decay = c.tensor("a", DType::F64, {n}), input = c.tensor("b", DType::F64, {r, n});
-        c.output(c.b.make(Op::Scan, {decay, input}, CombineAttr{linear_recurrence(), 1, n, reverse, exclusive}),
-                 {r, n});
-        Values a, b, expected(static_cast<size_t>(2 * length));
-        for (int64_t i = 0; i < length; ++i) a.push_back(static_cast<double>(i % 3) - 1);
-        for (int64_t i = 0; i < 2 * length; ++i) b.push_back(static_cast<double>(i % 7));
-        for (int64_t row = 0; row < 2; ++row) {
-          double y = 0;
-          for (int64_t k = 0; k < length; ++k) {
-            const int64_t i = reverse ? length - 1 - k : k;
-            const auto at = static_cast<size_t>(row * length + i);
-            if (exclusive) expected[at] = y;
-            y = a[static_cast<size_t>(i)] * y + b[at];
-            if (!exclusive) expected[at] = y;
-          }
+  for (bool exclusive : {false, true})
+    for (int64_t length : {1, 2, 3, 8, 13}) {
+      InterpreterCase c;
+      const AxisId n = c.axis("n"), r = c.axis("r");
+      const NodeId decay = c.tensor("a", DType::F64, {n}), input = c.tensor("b", DType::F64, {r, n});
+      c.output(c.b.make(Op::Scan, {decay, input}, CombineAttr{linear_recurrence(), 1, n, false, exclusive}), {r, n});
+      Values a, b, expected(static_cast<size_t>(2 * length));
+      for (int64_t i = 0; i < length; ++i) a.push_back(static_cast<double>(i % 3) - 1);
+      for (int64_t i = 0; i < 2 * length; ++i) b.push_back(static_cast<double>(i % 7));
+      for (int64_t row = 0; row < 2; ++row) {
+        double y = 0;
+        for (int64_t i = 0; i < length; ++i) {
+          const auto at = static_cast<size_t>(row * length + i);
+          if (exclusive) expected[at] = y;
+          y = a[static_cast<size_t>(i)] * y + b[at];
+          if (!exclusive) expected[at] = y;
         }
-        c.give("a", {length}, a).give("b", {2, length}, b);
-        EXPECT_EQ(c.run().values, expected) << reverse << exclusive << length;
-        EXPECT_EQ(c.run(kBounded).values, expected) << reverse << exclusive << length;
       }
+      c.give("a", {length}, a).give("b", {2, length}, b);
+      EXPECT_EQ(c.run().values, expected) << exclusive << length;
+      EXPECT_EQ(c.run(kBounded).values, expected) << exclusive << length;
+    }
 }
 
-TEST(InterpreterScan, AReverseScanIsTheScanOfTheReversedLine) {
-  // From the end, what is accumulated stands left: (5,100) ∘ (3,10) = (15, 310), then ∘ (2,1) = (30, 621).
-  InterpreterCase c;
-  const AxisId n = c.axis("n");
-  c.output(c.b.make(Op::Scan, {c.tensor("a", DType::F64, {n}), c.tensor("b", DType::F64, {n})},
-                    CombineAttr{linear_recurrence(), 1, n, true, false}),
-           {n});
-  c.give("a", {3}, {2, 3, 5}).give("b", {3}, {1, 10, 100});
-  EXPECT_EQ(c.run().values, (Values{621, 310, 100}));
+TEST(InterpreterScan, AScanFromTheEndCombinesInTheOrderOfTheAxis) {
+  // With (a, b) ∘ (c, d) = (ac, bc + d): (3,10) ∘ (5,100) = (15, 150), then (2,1) ∘ (15,150) = (30, 165).
+  for (bool exclusive : {false, true}) {
+    InterpreterCase c;
+    const AxisId n = c.axis("n");
+    c.output(c.b.make(Op::Scan, {c.tensor("a", DType::F64, {n}), c.tensor("b", DType::F64, {n})},
+                      CombineAttr{linear_recurrence(), 1, n, true, exclusive}),
+             {n});
+    c.give("a", {3}, {2, 3, 5}).give("b", {3}, {1, 10, 100});
+    EXPECT_EQ(c.run().values, exclusive ? (Values{150, 100, 0}) : (Values{165, 150, 100}));
+  }
 }
 
 }  // namespace
