@@ -179,10 +179,12 @@ Result<Axes> shape_slice(const Site& s) {
   std::optional<int64_t> start = s.graph.hinted(a.start), n = s.graph.hinted(size_of(s, shorter)),
                          whole = s.graph.hinted(size_of(s, longer));
   if (start && n && whole && *n > 0) {
-    int64_t last = *start + (*n - 1) * a.step;
-    if (*start < 0 || *start >= *whole || last < 0 || last >= *whole)
-      return bad_input(s.name() + ": indices " + std::to_string(*start) + " to " + std::to_string(last) +
-                       " do not lie within " + s.axis_name(longer) + " of size " + std::to_string(*whole));
+    int64_t last = 0;
+    const bool overflows = __builtin_mul_overflow(*n - 1, a.step, &last) || __builtin_add_overflow(*start, last, &last);
+    if (overflows || *start < 0 || *start >= *whole || last < 0 || last >= *whole)
+      return bad_input(s.name() + ": indices " + std::to_string(*start) + " to " +
+                       (overflows ? "beyond 2^63" : std::to_string(last)) + " do not lie within " +
+                       s.axis_name(longer) + " of size " + std::to_string(*whole));
   }
   return with(s, without(s.arg(0).axes, a.from), a.to);
 }
