@@ -23,7 +23,7 @@ struct Convolution {
   TensorValue weight;  // [out, in/groups, taps…]; transposed: [in, out/groups, taps…]
   std::optional<TensorValue> bias;
   std::vector<int64_t> stride, padding, padding_after, dilation, output_padding;
-  int64_t groups = 1;
+  Size groups = Size(1);
   bool batched = true;
   size_t spatial() const { return x.dims.size() - 2; }
 };
@@ -43,7 +43,7 @@ Result<Convolution> arguments_of(Call& call, size_t rank) {
   if (!c.batched) c.x = unsqueeze(c.x, 0);
   KW_TRY(c.stride, call.per_dimension("stride", rank));
   KW_TRY(c.dilation, call.per_dimension("dilation", rank));
-  KW_TRY(c.groups, call.integer("groups"));
+  KW_TRY(c.groups, call.size("groups"));
   for (int64_t s : c.stride)
     if (s < 1) return call.refuse("needs a stride of at least 1");
   if (call["padding"].get<std::string>()) {
@@ -67,20 +67,20 @@ Result<Convolution> arguments_of(Call& call, size_t rank) {
 
 // The channels of x and of the weight as [groups, channels in a group]; without groups the first is a dimension of size
 // one.
-Result<TensorValue> split_groups(Call& call, const TensorValue& x, size_t position, int64_t groups) {
-  if (groups == 1) return unsqueeze(x, position);
-  Size channels = size_of_dim(call.builder.graph(), x.dims[position]);
-  auto hint = call.builder.graph().hinted(channels);
-  if (hint && *hint % groups != 0)
-    return call.refuse("cannot divide " + std::to_string(*hint) + " channels into " + std::to_string(groups) +
-                       " groups");
-  Size inner = hint && *hint == groups ? Size(1) : floor_div(channels, Size(groups));
+Result<TensorValue> split_groups(Call& call, const TensorValue& x, size_t position, const Size& groups) {
+  if (groups == Size(1)) return unsqueeze(x, position);
+  const ir::Graph& graph = call.builder.graph();
+  Size channels = size_of_dim(graph, x.dims[position]);
+  auto c = graph.hinted(channels), g = graph.hinted(groups);
+  if (c && g && (*g < 1 || *c % *g != 0))
+    return call.refuse("cannot divide " + std::to_string(*c) + " channels into " + std::to_string(*g) + " groups");
+  Size inner = channels == groups || (c && g && *c == *g) ? Size(1) : floor_div(channels, groups);
   if (inner == Size(1)) {
-    KW_CHECK(require_same_size(call.context, channels, Size(groups)));
-  } else if (inner * Size(groups) != channels) {
-    call.builder.constrain({ir::SizeConstraint::Kind::Divisible, channels, Size(groups)});
+    KW_CHECK(require_same_size(call.context, channels, groups));
+  } else if (inner * groups != channels) {
+    call.builder.constrain({ir::SizeConstraint::Kind::Divisible, channels, groups});
   }
-  return split_dim(call.context, x, position, Size(groups), inner);
+  return split_dim(call.context, x, position, groups, inner);
 }
 
 Result<Value> finish(Call& call, const Convolution& c, TensorValue y, Type type) {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "understand/torch/entry.h"
+#include "understand/torch/layer.h"
 #include "understand/torch/promotion.h"
 
 namespace kw::understand {
@@ -110,6 +111,11 @@ Result<Value> call_torch(TorchContext& context, std::string_view name, Arguments
   if (const Row* row = functional.empty() ? nullptr : table().find(functional))
     return call_in_place(context, *row, name, std::move(arguments));
   return bad_input("unknown call " + std::string(name), {}, did_you_mean(name, table().names));
+}
+
+const Signature* torch_signature(std::string_view name) {
+  const Row* row = table().find(name);
+  return row ? &row->signature : nullptr;
 }
 
 bool knows_torch(std::string_view name) {
