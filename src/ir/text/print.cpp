@@ -63,6 +63,11 @@ class BlockPrinter {
     return text + lines;
   }
 
+  std::vector<ValueLine> lines() {
+    inputs();  // the axes of the interface are known to the lines below it
+    return value_lines();
+  }
+
   std::string value(NodeId node) {
     if (plan_.has_line(node)) return compose(node, plain_axes_).text;
     return piece(node, plain_axes_).text;
@@ -214,21 +219,26 @@ class BlockPrinter {
   }
 
   std::string values(int columns) {
-    const std::vector<NodeId> lines = plan_.lines();
+    const std::vector<ValueLine> lines = value_lines();
     size_t aligned = 0;
-    for (NodeId node : lines) {
-      const size_t length = width(plan_.line_name(node));
+    for (const ValueLine& line : lines) {
+      const size_t length = width(line.name);
       if (length <= kWidestAlignedName) aligned = std::max(aligned, length);
     }
     std::string text;
-    for (NodeId node : lines) {
-      const std::string& name = plan_.line_name(node);
-      const size_t length = width(name);
-      text += std::string(static_cast<size_t>(columns), ' ') + name;
+    for (const ValueLine& line : lines) {
+      const size_t length = width(line.name);
+      text += std::string(static_cast<size_t>(columns), ' ') + line.name;
       if (length < aligned) text += std::string(aligned - length, ' ');
-      text += " = " + compose(node, axes_).text + "\n";
+      text += " = " + line.value + "\n";
     }
     return text;
+  }
+
+  std::vector<ValueLine> value_lines() {
+    std::vector<ValueLine> lines;
+    for (NodeId node : plan_.lines()) lines.push_back({node, plan_.line_name(node), compose(node, axes_).text});
+    return lines;
   }
 
   std::vector<std::string> outputs() {
@@ -259,6 +269,8 @@ class BlockPrinter {
 }  // namespace
 
 std::string print(const Graph& graph) { return BlockPrinter(graph).block("op", "", 0); }
+
+std::vector<ValueLine> value_lines(const Graph& graph) { return BlockPrinter(graph).lines(); }
 
 std::string value_text(const Graph& graph, NodeId node) { return BlockPrinter(graph).value(node); }
 

@@ -5,12 +5,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 
 namespace kw::ir::text {
 
 std::string print(const Graph& graph);
+
+// The lines of print(graph) one by one, so that a page can set forward and backward side by side.
+struct ValueLine {
+  NodeId node;
+  std::string name;   // "rstd"
+  std::string value;  // "rsqrt(ms + eps)"
+};
+std::vector<ValueLine> value_lines(const Graph& graph);
 
 // One value as an expression over the lines of print(graph): "rsqrt(ms + eps)".
 std::string value_text(const Graph& graph, NodeId node);

@@ -123,6 +123,17 @@ TEST(TextPrint, OneValueIsShownAsAnExpressionOverTheLines) {
   EXPECT_EQ(text::value_text(*graph, (*graph)[product].args[0]), "x");
 }
 
+TEST(TextPrint, TheLinesAreThoseOfTheWholeText) {
+  const Result<Graph> graph = text::parse("op f(x: T[n])\n  e = iota(k = 3) + x\n  y = sum(e, k)\nreturn y\n");
+  ASSERT_TRUE(graph.has_value());
+  const std::vector<text::ValueLine> lines = text::value_lines(*graph);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].name, "e");
+  EXPECT_EQ(lines[0].value, "iota(k = 3) + x");
+  EXPECT_EQ(lines[1].value, "sum(e, k)");
+  EXPECT_EQ(lines[1].node, graph->outputs[0].node);
+}
+
 TEST(TextPrint, EqualCombinesAreWrittenOnceAndOthersKeepApart) {
   const auto combine = [](Op op) {
     GraphBuilder b;

@@ -5,7 +5,10 @@
 #include <set>
 #include <stdexcept>
 
+#include "ir/canonical.h"
+#include "ir/derivative/derivative.h"
 #include "ir/infer.h"
+#include "ir/simplify/simplify.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
 #include "rearranged.h"
@@ -60,6 +63,24 @@ TEST(TextRoundTrip, ParsingAPrintedGraphGivesTheGraphWhateverTheOrderOfItsNodesA
       EXPECT_EQ(text::print(again), printed);
     }
   }
+}
+
+// Graphs that no parser made: derivatives, as they are taken and simplified.
+TEST(TextRoundTrip, TheDerivativeOfEveryCaseIsPrintedAndParsedBack) {
+  int derivatives = 0;
+  for (const std::string& text : canonical_texts()) {
+    const Result<Graph> joint = differentiate(parsed(text));
+    if (!joint) continue;
+    ++derivatives;
+    for (const Graph& graph : {*joint, simplify(*joint)}) {
+      const std::string printed = text::print(graph);
+      const Graph again = parsed(printed);
+      std::string difference;
+      EXPECT_TRUE(equivalent(graph, again, &difference)) << difference << "\n" << printed;
+      EXPECT_EQ(text::print(again), printed);
+    }
+  }
+  EXPECT_GT(derivatives, 60);
 }
 
 TEST(TextRoundTrip, AParsedGraphPassesTheCheckOfGraphsFromOutside) {
