@@ -69,7 +69,7 @@ LaneTuple CombineProgram::apply(const LaneTuple& left, const LaneTuple& right) c
     call.out = out.values.data();
     call.spreads = bounds ? out.bounds.data() : nullptr;
     call.n = static_cast<int64_t>(lanes);
-    call.type = context_.dtype(node);
+    call.type = context_.dtype(node) == DType::Real ? computed_ : context_.dtype(node);
     meaning.values(call);
     if (!is_floating(call.type) && !is_weak(call.type) && (node.op == Op::Cast || call.type != DType::I64))
       round_values(call.type, call.out, call.n);
@@ -149,7 +149,7 @@ LaneTuple combine_tree(const CombineProgram& program, const Lines& lines, int64_
 
 Status whole_reduce(WholeCall& call) {
   const CombineAttr& attr = call.node.as<CombineAttr>();
-  const CombineProgram program(call.context, *attr.combine);
+  const CombineProgram program(call.context, *attr.combine, call.context.dtype(call.node));
   Lines lines(call, attr);
   const int64_t n = lines.length();
   const LaneTuple result = n == 0 ? program.identity(lines.lanes()) : combine_tree(program, lines, 0, n);
@@ -161,7 +161,7 @@ Status whole_reduce(WholeCall& call) {
 // scan from the end combines in the order of the axis too: its result at i is x[i] ∘ x[i+1] ∘ … ∘ x[n-1].
 Status whole_scan(WholeCall& call) {
   const CombineAttr& attr = call.node.as<CombineAttr>();
-  const CombineProgram program(call.context, *attr.combine);
+  const CombineProgram program(call.context, *attr.combine, call.context.dtype(call.node));
   Lines lines(call, attr);
   const int64_t n = lines.length();
   auto position = [&](int64_t k) { return attr.reverse ? n - 1 - k : k; };

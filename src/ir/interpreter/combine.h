@@ -16,7 +16,9 @@ using LaneTuple = std::vector<Lanes>;  // one per part
 // the exact result, and the roundings of each application are part of the bound.
 class CombineProgram {
  public:
-  CombineProgram(const Context& context, const Combine& combine) : context_(context), combine_(combine) {}
+  // A body of numbers computes in the type that PyTorch works in for results of `type`.
+  CombineProgram(const Context& context, const Combine& combine, DType type)
+      : context_(context), combine_(combine), computed_(opmath(type)) {}
 
   LaneTuple identity(size_t lanes) const;
   LaneTuple apply(const LaneTuple& left, const LaneTuple& right) const;
@@ -24,6 +26,7 @@ class CombineProgram {
  private:
   const Context& context_;
   const Combine& combine_;
+  DType computed_;
 };
 
 }  // namespace kw::ir::interpreter
