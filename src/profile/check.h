@@ -3,8 +3,8 @@
 // schema has been checked before; the document gives the places for the errors.
 #pragma once
 
+#include "base/document.h"
 #include "base/result.h"
-#include "profile/document.h"
 #include "profile/profile.h"
 
 namespace kw::profile {

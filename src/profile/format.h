@@ -1,23 +1,16 @@
-// The shapes of text that a profile may hold: names, hashes, paths, places, decision ids; and how a message lists
-// values.
+// The names of base/format.h, as the folders from here on know them.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
+#include "base/format.h"
 
 namespace kw::profile {
 
-bool is_identifier(std::string_view text);  // a Python name, dots between parts allowed: x, self.weight
-bool is_sha256(std::string_view text);
-bool is_relative_path(std::string_view text);  // stays inside the kernel's folder
-bool is_decision_id(std::string_view text);    // casting, type.T
-
-bool has_format(std::string_view text, std::string_view format);  // a "format" of the schema files
-std::string describe_format(std::string_view format);             // "a name"
-
-std::string any_of(const std::vector<std::string>& values);  // "a, b or c"
-std::string all_of(const std::vector<std::string>& values);  // "a, b and c"
-std::string shortened(std::string_view text);                // for messages: at most 60 characters of one line
+using kw::all_of;
+using kw::any_of;
+using kw::is_decision_id;
+using kw::is_identifier;
+using kw::is_relative_path;
+using kw::is_sha256;
+using kw::shortened;
 
 }  // namespace kw::profile

@@ -2,7 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "profile/document.h"
+#include "base/document.h"
 #include "profile/yaml_text.h"
 
 namespace kw::profile {

@@ -1,8 +1,8 @@
 #include <yaml-cpp/yaml.h>
 
+#include "base/document.h"
 #include "base/text.h"
 #include "profile/check.h"
-#include "profile/document.h"
 #include "profile/yaml.h"
 
 namespace kw::profile {

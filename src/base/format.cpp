@@ -1,4 +1,4 @@
-#include "profile/format.h"
+#include "base/format.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "base/text.h"
 
-namespace kw::profile {
+namespace kw {
 namespace {
 
 bool is_word(std::string_view text) {
@@ -84,4 +84,4 @@ std::string shortened(std::string_view text) {
   return line;
 }
 
-}  // namespace kw::profile
+}  // namespace kw

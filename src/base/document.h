@@ -1,6 +1,6 @@
-// A stored YAML document, checked against its JSON schema before anything is read from it. The schema file is the one
-// truth about keys, required fields and allowed values; the reader behind it only moves checked values into structs.
-// What is wrong is told with line and column.
+// A stored document, YAML or JSON, checked against its JSON schema before anything is read from it. The schema file is
+// the one truth about keys, required fields and allowed values; the reader behind it only moves checked values into
+// structs. What is wrong is told with line and column.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,18 @@ namespace YAML {
 class Node;
 }
 
-namespace kw::profile {
+namespace kw {
 
 class Document {
  public:
+  // JSON is read as the YAML that it is, and held to its own grammar: what another reader of JSON would refuse, or
+  // read as another type (a quoted number), is refused here too.
+  enum class Syntax { Yaml, Json };
+
   // `schema_path` is the embedded schema's; `version` the newest that this program knows. A document of a newer version
   // is refused by that alone.
   static Result<Document> load(std::string_view text, const std::string& file, std::string_view schema_path,
-                               int version);
+                               int version, Syntax syntax = Syntax::Yaml);
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
   ~Document();
@@ -41,4 +45,4 @@ class Document {
   std::string file_;
 };
 
-}  // namespace kw::profile
+}  // namespace kw

@@ -1,16 +1,17 @@
-#include "profile/document.h"
+#include "base/document.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/embedded.h"
+#include "base/format.h"
 #include "base/text.h"
-#include "profile/format.h"
 
-namespace kw::profile {
+namespace kw {
 namespace {
 
 using nlohmann::json;
@@ -35,7 +36,8 @@ std::string type_of(const YAML::Node& node) {
 
 class Validator {
  public:
-  Validator(const json& schema, const Document& document) : schema_(schema), document_(document) {}
+  Validator(const json& schema, const Document& document, Document::Syntax syntax)
+      : schema_(schema), document_(document), json_(syntax == Document::Syntax::Json) {}
 
   Status check(const YAML::Node& node, const json& rule, const std::string& what) const {
     if (rule.contains("$ref")) return check(node, resolve(rule["$ref"]), what);
@@ -98,8 +100,8 @@ class Validator {
     std::vector<std::string> values;
     for (const json& value : allowed) values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
     if (node.IsScalar())
-      for (const std::string& value : values)
-        if (node.Scalar() == value) return {};
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (node.Scalar() == values[i] && (!json_ || allowed[i].is_string() == (node.Tag() == "!"))) return {};
     std::string hint = node.IsScalar() ? did_you_mean(node.Scalar(), values) : std::string();
     return wrong(node, fmt::format("{} must be {}, not {}", what, any_of(values), type_of(node)), hint);
   }
@@ -108,6 +110,13 @@ class Validator {
     if (!node.IsScalar()) return wrong(node, fmt::format("{} must be a value, not {}", what, type_of(node)));
     const std::string& text = node.Scalar();
     const json& type = rule["type"];
+    const bool quoted = node.Tag() == "!";
+    if (json_ && type == "string" && !quoted)
+      return wrong(node, fmt::format("{} must be text, not {}", what, shortened(text)), "put it into quotes");
+    if (json_ && type.is_string() && type != "string" && quoted)
+      return wrong(node, fmt::format("{} must not be text, but stands in quotes", what), "drop the quotes");
+    if (type == "number" && !parse_number(text))
+      return wrong(node, fmt::format("{} must be a number, not '{}'", what, shortened(text)));
     if (type == "boolean" && text != "true" && text != "false")
       return wrong(node, fmt::format("{} must be true or false, not '{}'", what, shortened(text)));
     if (type == "integer") {
@@ -128,6 +137,7 @@ class Validator {
 
   const json& schema_;
   const Document& document_;
+  bool json_;
 };
 
 // Brackets and indentation nest; a cheap upper bound of how deep, taken before parsing.
@@ -148,9 +158,25 @@ Status check_nesting(std::string_view text, const Document& document) {
       at_start = false;
     }
     if (open > 20 * kDeepestNesting || dashes > kDeepestNesting)
-      return Failure(document.error_at(line, 1, "this is nested too deeply to be a profile"));
+      return Failure(document.error_at(line, 1, "this is nested too deeply"));
   }
   return {};
+}
+
+Status check_json(const std::string& text, const Document& document) {
+  try {
+    const json parsed = json::parse(text);  // by its own grammar
+    return {};
+  } catch (const json::parse_error& error) {
+    const std::size_t end = std::min<std::size_t>(error.byte > 0 ? error.byte - 1 : 0, text.size());
+    const std::size_t start = end == 0 ? 0 : text.rfind('\n', end - 1) + 1;  // npos + 1 is 0
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(start), '\n') + 1;
+    // "[json.exception.parse_error.101] parse error at line 2, column 9: syntax error while parsing value - ..."
+    std::string what = error.what();
+    if (const std::size_t colon = what.find(": "); colon != std::string::npos) what = what.substr(colon + 2);
+    return Failure(document.error_at(
+        static_cast<int>(line), column_at(std::string_view(text).substr(start), end - start), "not JSON: " + what));
+  }
 }
 
 }  // namespace
@@ -175,14 +201,15 @@ Error Document::error_at(const YAML::Node& node, std::string message, std::strin
 int Document::first_line_of_block(const YAML::Node& node) { return node.Mark().line + 2; }
 
 Result<Document> Document::load(std::string_view text, const std::string& file, std::string_view schema_path,
-                                int version) {
+                                int version, Syntax syntax) {
   Document document;
   document.text_ = text;
   document.file_ = file;
-  if (text.size() > kLargestDocument) return bad_input("the file is too large to be a profile", Place{file});
+  if (text.size() > kLargestDocument) return bad_input("the file is too large", Place{file});
   if (!is_utf8(text) || text.find('\0') != std::string_view::npos)
     return bad_input("the file is not text", Place{file});
   KW_CHECK(check_nesting(text, document));
+  if (syntax == Syntax::Json) KW_CHECK(check_json(document.text_, document));
   try {
     std::vector<YAML::Node> documents = YAML::LoadAll(document.text_);
     if (documents.empty()) return bad_input("the file is empty", Place{file});
@@ -195,8 +222,9 @@ Result<Document> Document::load(std::string_view text, const std::string& file, 
     // The version decides whether the rest can be understood at all, so it is looked at first.
     const YAML::Node found = (*document.root_)["schema"];
     if (!found)
-      return Failure(
-          document.error_at(*document.root_, "'schema' is missing", fmt::format("write 'schema: {}'", version)));
+      return Failure(document.error_at(*document.root_, "'schema' is missing",
+                                       syntax == Syntax::Json ? fmt::format("write \"schema\": {}", version)
+                                                              : fmt::format("write 'schema: {}'", version)));
     const std::optional<std::int64_t> number = found.IsScalar() ? parse_integer(found.Scalar()) : std::nullopt;
     if (!number || *number < 1) return Failure(document.error_at(found, "'schema' must be a version number"));
     if (*number > version)
@@ -205,11 +233,11 @@ Result<Document> Document::load(std::string_view text, const std::string& file, 
           "it was written by a newer kw: use that one"));
 
     const json schema = json::parse(embedded::file(schema_path));
-    KW_CHECK(Validator(schema, document).check(*document.root_, schema, "the file"));
+    KW_CHECK(Validator(schema, document, syntax).check(*document.root_, schema, "the file"));
   } catch (const YAML::Exception& error) {
     return Failure(document.error_at(error.mark.line + 1, error.mark.column + 1, "not YAML: " + error.msg));
   }
   return document;
 }
 
-}  // namespace kw::profile
+}  // namespace kw
