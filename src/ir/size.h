@@ -55,4 +55,6 @@ class Size {
   std::vector<Term> terms_;  // ascending by factors, no zero coefficient; empty is 0
 };
 
+Size floor_div(const Size& a, const Size& b);
+
 }  // namespace kw::ir

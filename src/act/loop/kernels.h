@@ -1,0 +1,22 @@
+// From the values of a pass to its kernels: which reductions are stages of one kernel, which ride along, where a kernel
+// must end.
+//
+//   - Reductions over the same loop axes at the same parallel points are stages of one kernel, dependent ones in later
+//   stages.
+//   - A sum over parallel axes (a weight gradient) rides along: each worker accumulates a slice, a second small kernel
+//   adds the
+//     slices in a fixed order. A reduction of everything is the same with no parallel axes left.
+//   - What needs a result that is not known inside the kernel waits for a later kernel, which computes pointwise values
+//   again
+//     rather than writing them to memory; only reduced values are written between kernels.
+//   - What no reduction is left for is pointwise: one kernel per iteration space.
+#pragma once
+
+#include "act/loop/loop.h"
+#include "act/loop/values.h"
+
+namespace kw::act {
+
+Result<LoopProgram> make_program(std::string name, const ir::Graph& pass);
+
+}  // namespace kw::act

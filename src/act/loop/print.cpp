@@ -1,0 +1,114 @@
+#include "act/loop/print.h"
+
+#include "act/loop/index.h"
+#include "base/text.h"
+
+namespace kw::act {
+
+std::string text(const Index& index, const LoopProgram& program) {
+  switch (index.kind) {
+    case Index::Kind::Axis:
+      return program.axes[static_cast<size_t>(index.axis)].name;
+    case Index::Kind::Size:
+      return index.size.text([&](ir::SymbolId id) { return program.symbols[static_cast<size_t>(id)].name; });
+    case Index::Kind::Value:
+      return "v" + std::to_string(index.value);
+    default:
+      break;
+  }
+  constexpr std::string_view kSigns[] = {" + ", " - ", "*", "//", "%"};
+  std::string_view sign = kSigns[static_cast<size_t>(index.kind) - static_cast<size_t>(Index::Kind::Add)];
+  return "(" + text(index.operands[0], program) + std::string(sign) + text(index.operands[1], program) + ")";
+}
+
+namespace {
+
+class Printer {
+ public:
+  explicit Printer(const LoopProgram& program) : program_(program) {}
+
+  std::string run() {
+    out_ = "program " + program_.name + "\n";
+    for (const Buffer& b : program_.buffers) {
+      constexpr std::string_view kRoles[] = {"input", "output", "workspace"};
+      out_ += "  " + std::string(kRoles[static_cast<size_t>(b.role)]) + " " + b.name + ": " + type(b.type) + "[";
+      for (size_t i = 0; i < b.shape.size(); ++i) out_ += (i ? ", " : "") + text(size_index(b.shape[i]), program_);
+      out_ += "]\n";
+    }
+    for (const LoopKernel& kernel : program_.kernels) print(kernel);
+    return out_;
+  }
+
+ private:
+  std::string type(ir::Type t) const {
+    std::string out;
+    for (size_t i = 0; i < program_.type_parameters.size(); ++i)
+      if (t.params() & (1u << i)) out += (out.empty() ? "" : "|") + program_.type_parameters[i].name;
+    if (t.floor() != ir::DType::None) out += (out.empty() ? "" : "|") + std::string(info(t.floor()).name);
+    return out;
+  }
+  std::string axes(const std::vector<LoopAxisId>& ids) const {
+    std::string out;
+    for (LoopAxisId a : ids) out += (out.empty() ? "" : ", ") + program_.axes[static_cast<size_t>(a)].name;
+    return out;
+  }
+  std::string address(BufferId buffer, const std::vector<Index>& at) const {
+    std::string out = program_.buffers[static_cast<size_t>(buffer)].name + "[";
+    for (size_t i = 0; i < at.size(); ++i) out += (i ? ", " : "") + text(at[i], program_);
+    return out + "]";
+  }
+  std::string use(const LoopKernel& kernel, ValueId v) const {
+    const Value& value = kernel[v];
+    if (const Number* n = std::get_if<Number>(&value.what)) return number_text(n->literal.number());
+    if (const Scalar* s = std::get_if<Scalar>(&value.what)) return s->name;
+    return value.name;
+  }
+  void line(int depth, const std::string& text) {
+    out_ += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n";
+  }
+
+  void define(const LoopKernel& kernel, ValueId v, int depth) {
+    const Value& value = kernel[v];
+    std::string right;
+    if (const Load* load = std::get_if<Load>(&value.what)) {
+      right = "load " + address(load->buffer, load->at);
+      if (load->guard != kNoValue) right += " if " + use(kernel, load->guard) + " else " + use(kernel, load->otherwise);
+    } else if (const Map* map = std::get_if<Map>(&value.what)) {
+      right = (map->op == ir::Op::Cast ? type(value.type) : std::string(info(map->op).name)) + "(";
+      for (size_t i = 0; i < map->args.size(); ++i) right += (i ? ", " : "") + use(kernel, map->args[i]);
+      right += ")";
+    } else if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) {
+      right = text(index->index, program_);
+    }
+    line(depth, value.name + ": " + type(value.type) + " = " + right);
+  }
+
+  void print(const LoopKernel& kernel) {
+    line(0, "kernel " + kernel.name + (kernel.parallel.empty() ? "" : " parallel " + axes(kernel.parallel)));
+    for (const Stage& stage : kernel.stages) {
+      line(1, stage.loop.empty() ? "once" : "stage over " + axes(stage.loop));
+      for (ValueId v : stage.body) define(kernel, v, 2);
+      for (const Store& s : stage.stores) line(2, "store " + address(s.buffer, s.at) + " = " + use(kernel, s.value));
+      for (const Accumulate& a : stage.accumulates)
+        line(2, "accumulate " + address(a.buffer, a.at) + " += " + use(kernel, a.value));
+      for (ValueId r : stage.reductions) {
+        const Reduced& reduced = std::get<Reduced>(kernel[r].what);
+        line(2, kernel[r].name + ": " + type(kernel[r].type) + " = " + std::string(info(reduced.op).name) + " " +
+                    use(kernel, reduced.arg));
+      }
+      if (!stage.loop.empty() && (!stage.after.empty() || !stage.after_stores.empty())) line(1, "after");
+      for (ValueId v : stage.after) define(kernel, v, 2);
+      for (const Store& s : stage.after_stores)
+        line(2, "store " + address(s.buffer, s.at) + " = " + use(kernel, s.value));
+    }
+  }
+
+  const LoopProgram& program_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print(const LoopProgram& program) { return Printer(program).run(); }
+
+}  // namespace kw::act
