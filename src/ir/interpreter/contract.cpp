@@ -107,7 +107,8 @@ void add_bounds(WholeCall& call, const Layout& l, Store& a, Store& b, const Stor
   for (int64_t i = 0; i < b.count; ++i) b.values[i] = std::fabs(b.values[i]);
   std::shared_ptr<double[]> part = call.context.pool.take(n);
   multiply_all(l, a.values, b.values, part.get());
-  const double rounding = (model.roundings(l.depth) + 1) * model.roundoff;
+  // A lone product is rounded once, as the oracle rounds it.
+  const double rounding = l.depth > 1 ? (std::max(model.roundings(l.depth), 1.0) + 1) * model.roundoff : 0;
   for (int64_t i = 0; i < n; ++i) c.bounds[i] = scaled(part[i], rounding);
   if (!all_zero(b.bounds, b.count)) {
     multiply_all(l, a.values, b.bounds, part.get());

@@ -67,7 +67,8 @@ void charge_evaluation(DType type, Ulps ulps, const PointwiseCall& call) {
   const double own = type == DType::F64 ? 1 : 0;
   for (int64_t i = 0; i < call.n; ++i) {
     const double value = call.out[i];
-    if (!std::isfinite(value)) continue;
+    // An infinite or undefined result is no approximation, nor is a zero of exact operands (tanh 0, log 1, exp -inf).
+    if (!std::isfinite(value) || (value == 0 && call.spreads[i] == 0)) continue;
     const double x = call.in[0].values[i * call.in[0].step];
     const double y = call.in[1].values ? call.in[1].values[i * call.in[1].step] : 0;
     const double magnitude = std::fabs(value) + call.spreads[i];
@@ -98,7 +99,8 @@ void evaluate_pointwise(const Context& context, const Node& node, bool feeds_sum
     if (exactness == Exactness::Within && meaning.ulps && is_floating(type) && !is_weak(type))
       charge_evaluation(type, meaning.ulps, call);
   }
-  finish_values(context, node, exactness, call.out, call.spreads, call.n);
+  // What is said of a given tensor is said of its values in their own type.
+  finish_values(context, node, exactness, call.out, node.op == Op::Input ? nullptr : call.spreads, call.n);
 }
 
 }  // namespace kw::ir::interpreter

@@ -18,9 +18,10 @@ struct SumModel {
   double roundoff;  // of the type that sums are accumulated in; 0 for integers
   int64_t longest_serial_chain;
 
-  // How many roundings a partial sum of n terms may have gone through: a tree's depth and one serial chain, never n.
+  // How many roundings a sum of n terms may have gone through before the one that the oracle makes too: a tree's depth
+  // and one serial chain, never n. One or two terms have none.
   double roundings(int64_t n) const {
-    if (n <= 1) return 0;
+    if (n <= 2) return 0;
     const int64_t depth = std::bit_width(static_cast<uint64_t>(n - 1));  // ⌈log2 n⌉
     return static_cast<double>(std::min(n - 1, depth + longest_serial_chain));
   }
