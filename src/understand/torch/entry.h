@@ -54,5 +54,6 @@ std::span<const Entry> creation_entries();
 std::span<const Entry> random_entries();
 std::span<const Entry> attention_entries();
 std::span<const Entry> resize_entries();
+std::span<const Entry> aten_entries();
 
 }  // namespace kw::understand

@@ -42,7 +42,7 @@ struct Table {
           softmax_entries(),   shape_entries(),      reshape_entries(), slice_entries(),      operator_entries(),
           subscript_entries(), indexing_entries(),   order_entries(),   linear_entries(),     convolution_entries(),
           pooling_entries(),   norm_entries(),       loss_entries(),    class_loss_entries(), creation_entries(),
-          random_entries(),    attention_entries(),  resize_entries()}) {
+          random_entries(),    attention_entries(),  resize_entries(),  aten_entries()}) {
       for (const Entry& entry : family) {
         rows.push_back({&entry, Signature::parse(entry.signature)});
         for (const Prefix& prefix : kPrefixes) {
