@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "understand/reference/local_functions.h"
 
 namespace kw::understand::reference {
 
@@ -16,8 +17,6 @@ using ir::SymbolId;
 using ir::Type;
 
 namespace {
-
-constexpr size_t kLongExpression = 72;
 
 ReferenceNames interface_of(const ir::Graph& graph, Names& taken) {
   ReferenceNames names;
@@ -40,7 +39,9 @@ bool Expression::is_name() const {
   });
 }
 
-Body::Body(const ir::Graph& g) : graph(g), interface_(interface_of(g, taken_)) {
+Body::Body(const ir::Graph& g) : graph(g) {
+  for (const LocalFunction& function : local_functions()) taken_.take(function.name);
+  interface_ = interface_of(g, taken_);
   for (const ir::Symbol& symbol : graph.symbols) symbol_names_.push_back(taken_.take(symbol.name));
 }
 
@@ -191,10 +192,6 @@ void Body::use_parts_of(const Body& inner) {
   locals_.insert(inner.locals_.begin(), inner.locals_.end());
   uses_functional_ |= inner.uses_functional_;
   uses_math_ |= inner.uses_math_;
-}
-
-Expression Body::short_enough(Expression x, std::string_view wanted) {
-  return x.text.size() > kLongExpression ? named(std::move(x), wanted) : x;
 }
 
 std::string Body::shape_comment(const Layout& dims) const {

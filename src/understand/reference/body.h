@@ -61,7 +61,6 @@ class Body {
   // With the axis among its dimensions (expanded, at the front, if it lacked it).
   Expression with_axes(Expression x, const std::vector<ir::AxisId>& axes);
   Expression named(Expression x, std::string_view wanted);         // gives it a line of its own
-  Expression short_enough(Expression x, std::string_view wanted);  // the same, if it is long
 
   // ---- the finished parts ----
   void add_line(std::string line) { lines_.push_back(std::move(line)); }

@@ -49,7 +49,7 @@ Expression spell_gather(Body& body, const Site& site) {
   for (AxisId a : without_units(data.dims))
     if (a != axis) (holds(index.dims, a) ? batch : kept).push_back(a);
   for (AxisId a : without_units(index.dims))
-    if (!holds(data.dims, a)) picked.push_back(a);
+    if (a == axis || !holds(data.dims, a)) picked.push_back(a);
   if (batch.empty()) {
     index = body.arranged(index, picked);
     Layout dims = data.dims;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "base/embedded.h"
 #include "base/text.h"
 #include "understand/reference/body.h"
 #include "understand/reference/example_inputs.h"
+#include "understand/reference/local_functions.h"
 #include "understand/reference/write_body.h"
 
 namespace kw::understand {
@@ -48,17 +48,6 @@ std::string signature(const Body& body) {
   return "def " + body.names().function + "(" + join(required, ", ") + "):";
 }
 
-// The functions of templates/torch/reference_functions.py by name, each from "def" to its last line.
-std::vector<std::pair<std::string, std::string>> local_functions() {
-  std::vector<std::pair<std::string, std::string>> functions;
-  for (const std::string& line : split_lines(embedded::file("templates/torch/reference_functions.py"))) {
-    if (line.starts_with("def ")) functions.push_back({line.substr(4, line.find('(') - 4), ""});
-    if (!functions.empty()) functions.back().second += line + "\n";
-  }
-  for (auto& [name, text] : functions) text = std::string(trim(text)) + "\n";
-  return functions;
-}
-
 }  // namespace
 }  // namespace reference
 
@@ -72,21 +61,16 @@ Result<std::string> write_reference(const ir::Graph& graph) {
 
   std::string text =
       "\"\"\"" + graph.name + " in plain PyTorch, written from its math: run it, read it, differentiate it.\"\"\"\n\n";
+  std::string functions;
+  for (const std::string& function : functions_needed(body.locals())) {
+    if (function.find("F.") != std::string::npos) body.use_functional();
+    functions += "\n\n" + function;
+  }
   if (body.uses_math()) text += "import math\n\n";
   text += "import torch\n";
   if (body.uses_functional()) text += "import torch.nn.functional as F\n";
 
-  // A local function brings along those that it calls, and stands behind them.
-  std::set<std::string, std::less<>> wanted = body.locals();
-  auto functions = local_functions();
-  for (size_t i = functions.size(); i-- > 0;)
-    if (wanted.contains(functions[i].first))
-      for (const auto& [name, other] : functions)
-        if (functions[i].second.find(" " + name + "(") != std::string::npos) wanted.insert(name);
-  for (const auto& [name, function] : functions)
-    if (wanted.contains(name)) text += "\n\n" + function;
-
-  text += "\n\n" + signature(body) + "\n";
+  text += functions + "\n\n" + signature(body) + "\n";
   std::vector<std::string> inputs, outputs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) inputs.push_back(described(body, i));
   for (const ir::Output& output : graph.outputs)

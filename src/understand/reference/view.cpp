@@ -99,7 +99,9 @@ Expression spell_concat(Body& body, const Site& site) {
   if (!holds(dims, attr.to)) dims.push_back(attr.to);
   std::string parts;
   for (size_t i = 0; i < site.operands.size(); ++i) {
-    Expression part = body.arranged(site.value(i), replaced(dims, attr.to, attr.from[i]), true);
+    Expression part = body.with_axes(site.value(i), {attr.from[i]});
+    part.dims = replaced(part.dims, attr.from[i], attr.to);
+    part = body.arranged(std::move(part), dims, true);
     parts += (parts.empty() ? "" : ", ") + body.cast(std::move(part), type).text;
   }
   if (site.operands.size() == 1) parts += ",";

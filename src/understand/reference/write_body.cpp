@@ -17,6 +17,8 @@ using ir::Type;
 
 namespace {
 
+constexpr size_t kLongestOperands = 64;
+
 // Views that cost nothing in Python: what they are of is what is used.
 bool is_transparent(Op op) { return op == Op::Rename || op == Op::Broadcast; }
 
@@ -107,6 +109,24 @@ std::string line_name(const Body& body, const Node& node, const std::vector<Expr
   return base + (node.type.floor() == DType::F32 ? "_wide" : "_cast");
 }
 
+// Gives the longest operands lines of their own until the rest fits on one.
+void shorten_operands(Body& body, const Node& node, std::vector<Expression>& values) {
+  for (;;) {
+    size_t total = 0;
+    Expression* longest = nullptr;
+    NodeId of = ir::kNoNode;
+    for (NodeId arg : node.args) {
+      Expression& value = values[static_cast<size_t>(arg)];
+      total += value.text.size();
+      if (value.is_name() || (longest && longest->text.size() >= value.text.size())) continue;
+      longest = &value;
+      of = arg;
+    }
+    if (!longest || total <= kLongestOperands) return;
+    *longest = body.named(std::move(*longest), line_name(body, body.graph[of], values));
+  }
+}
+
 }  // namespace
 
 std::string write_nodes(Body& body) {
@@ -117,10 +137,7 @@ std::string write_nodes(Body& body) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (uses[i] == 0) continue;
     const Node& node = graph.nodes[i];
-    for (NodeId arg : node.args) {
-      Expression& value = values[static_cast<size_t>(arg)];
-      value = body.short_enough(std::move(value), spelling(graph[arg].op).line_name);
-    }
+    shorten_operands(body, node, values);
     values[i] = spell(body, node, values, keepdims[i]);
     if (values[i].is_name() || is_transparent(node.op) || info(node.op).kind == OpKind::Leaf) continue;
     auto name = graph.names.find(static_cast<NodeId>(i));
