@@ -1,6 +1,6 @@
 # tests/unit/FOLDER/*.cpp   -> test_FOLDER, linked to kw_FOLDER and what it sees
 # tests/KIND/*.cpp          -> test_KIND, linked to everything (golden, error, ...)
-# tests/tools/NAME.cpp      -> NAME, linked to everything: programs that the Python tests drive
+# tests/tools/NAME.cpp      -> NAME, linked to everything and to tests/tools/support: programs that the Python tests drive
 # tests/fuzz/TARGET.cpp     -> replay_TARGET, which feeds the kept corpus to the fuzz target
 find_package(GTest REQUIRED)
 
@@ -28,11 +28,15 @@ foreach(kind golden error property)
   endif()
 endforeach()
 
+file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/support/*.cpp)
+add_library(kw_test_tools STATIC ${support})
+target_include_directories(kw_test_tools PUBLIC ${CMAKE_SOURCE_DIR}/tests/tools/support)
+target_link_libraries(kw_test_tools PUBLIC kw_all)
 file(GLOB tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/*.cpp)
 foreach(source ${tools})
   get_filename_component(tool ${source} NAME_WE)
   add_executable(${tool} ${source})
-  target_link_libraries(${tool} PRIVATE kw_all)
+  target_link_libraries(${tool} PRIVATE kw_test_tools)
 endforeach()
 
 file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)

@@ -13,9 +13,11 @@ def shift_in(x, dim, fill):
 
 def reduce_with(combine, parts, identity, dim):
     """The slices of the parts along dim, combined from the first to the last."""
-    slices = list(zip(*(part.unbind(dim) for part in parts)))
+    slices = list(zip(*(part.unbind(dim) for part in parts), strict=True))
     if not slices:
-        return tuple(torch.full_like(part.sum(dim, dtype=part.dtype), e) for part, e in zip(parts, identity))
+        return tuple(
+            torch.full_like(part.sum(dim, dtype=part.dtype), e) for part, e in zip(parts, identity, strict=True)
+        )
     total = slices[0]
     for piece in slices[1:]:
         total = combine(*total, *piece)
@@ -23,20 +25,21 @@ def reduce_with(combine, parts, identity, dim):
 
 
 def scan_with(combine, parts, identity, dim, reverse=False, exclusive=False):
-    """The slices of the parts along dim, each combined with all those before it."""
-    slices = list(zip(*(part.unbind(dim) for part in parts)))
+    """The slices of the parts along dim, each combined with all those before it (in reverse: behind it)."""
+    slices = list(zip(*(part.unbind(dim) for part in parts), strict=True))
     if not slices:
         return parts
     if reverse:
         slices.reverse()
     totals = [slices[0]]
     for piece in slices[1:]:
-        totals.append(combine(*totals[-1], *piece))
+        totals.append(combine(*piece, *totals[-1]) if reverse else combine(*totals[-1], *piece))
     if exclusive:
-        totals = [tuple(torch.full_like(part, e) for part, e in zip(slices[0], identity))] + totals[:-1]
+        neutral = tuple(torch.full_like(part, e) for part, e in zip(slices[0], identity, strict=True))
+        totals = [neutral, *totals[:-1]]
     if reverse:
         totals.reverse()
-    return tuple(torch.stack(part, dim) for part in zip(*totals))
+    return tuple(torch.stack(part, dim) for part in zip(*totals, strict=True))
 
 
 def philox_uniform(seed, offset, shape, device=None):

@@ -62,7 +62,10 @@ Status concat(Adjoint& at) {
   Size start(0);
   for (size_t i = 0; i < at.node.args.size(); ++i) {
     if (at.wants(i)) {
-      NodeId read = at.b.make(Op::Slice, {at.dy_with({attr.to})}, SliceAttr{attr.to, attr.from[i], start, 1});
+      // The axis that this part joins may be one that another part keeps: this part is constant along that one.
+      NodeId dy = at.dy_with({attr.to});
+      if (at.has_axis(at.y, attr.from[i])) dy = at.b.reduce(Op::Sum, dy, {attr.from[i]});
+      NodeId read = at.b.make(Op::Slice, {dy}, SliceAttr{attr.to, attr.from[i], start, 1});
       at.give(i, read, unite(without(at.node.axes, {attr.to}), {attr.from[i]}));
     }
     start = start + at.size(attr.from[i]);

@@ -102,6 +102,7 @@ struct Placement {
   const View& from;
   int64_t start;              // in the result, in elements
   std::vector<int64_t> step;  // of the result, per axis of the operand
+  std::vector<int64_t> read;  // of the operand, likewise
 };
 
 void place(WholeCall& call, size_t operand, const std::vector<AxisId>& axes, const Placement& placement) {
@@ -109,7 +110,7 @@ void place(WholeCall& call, size_t operand, const std::vector<AxisId>& axes, con
   const View& from = placement.from;
   const Conversion conversion = conversion_of(context, call.node, operand);
   const bool converts = conversion.to != DType::None;
-  for (Walk w(context.sizes_of(axes), {strides_of(from, axes), placement.step}); !w.done(); w.next()) {
+  for (Walk w(context.sizes_of(axes), {placement.read, placement.step}); !w.done(); w.next()) {
     double value = from.values[w.offset(0)], bound = from.bounds ? from.bounds[w.offset(0)] : 0;
     if (converts) convert(conversion, &value, call.result.bounds ? &bound : nullptr, 1);
     call.result.values[placement.start + w.offset(1)] = value;
@@ -128,12 +129,12 @@ Status whole_pad(WholeCall& call) {
                                            std::to_string(start + (n - 1) * pad.step) + " do not lie within " +
                                            call.context.graph.axis(pad.to).name + " of size " + std::to_string(whole));
   const std::vector<AxisId>& all = call.node.axes;
-  place(call, 1, all, {call.args[1], 0, strides_of(call.result.view, all)});
+  place(call, 1, all, {call.args[1], 0, strides_of(call.result.view, all), strides_of(call.args[1], all)});
   std::vector<AxisId> axes = call.context.graph[call.node.args[0]].axes;
   std::vector<int64_t> steps;
   for (AxisId axis : axes)
     steps.push_back(axis == pad.from ? call.result.stride(pad.to) * pad.step : call.result.stride(axis));
-  place(call, 0, axes, {call.args[0], start * call.result.stride(pad.to), steps});
+  place(call, 0, axes, {call.args[0], start * call.result.stride(pad.to), steps, strides_of(call.args[0], axes)});
   return {};
 }
 
@@ -146,7 +147,11 @@ Status whole_concat(WholeCall& call) {
     axes.push_back(concat.from[i]);
     std::vector<int64_t> steps = strides_of(call.result.view, others);
     steps.push_back(call.result.stride(concat.to));
-    place(call, i, axes, {call.args[i], start * call.result.stride(concat.to), steps});
+    // The axis that this part joins may be one that another part keeps: along that one this part is constant.
+    std::vector<int64_t> read = strides_of(call.args[i], axes);
+    for (size_t d = 0; d < others.size(); ++d)
+      if (others[d] == concat.from[i]) read[d] = 0;
+    place(call, i, axes, {call.args[i], start * call.result.stride(concat.to), steps, read});
     start += call.context.size(concat.from[i]);
   }
   return {};

@@ -7,8 +7,8 @@ namespace kw::ir::random {
 namespace {
 
 constexpr int64_t kMostElements = 4096;
-constexpr double kLarge = 64;            // a floating value beyond it is scaled down
-constexpr double kLargeInteger = 1e6;    // an integer beyond it is taken modulo
+constexpr double kLarge = 64;          // a floating value beyond it is scaled down
+constexpr double kLargeInteger = 1e6;  // an integer beyond it is taken modulo
 const std::vector<DType> kFloatingTypes{DType::BF16, DType::F16, DType::F32, DType::F64};
 const std::vector<DType> kIntegerTypes{DType::U8, DType::I8, DType::I16, DType::I32, DType::I64};
 
@@ -68,9 +68,10 @@ void Draft::make_inputs() {
   };
   auto add = [&](std::string name, Type type, std::vector<AxisId> dims) {
     if (dims.size() < 5 && dice.chance(0.1)) dims.insert(dims.begin() + dice.below(int64_t(dims.size()) + 1), kUnit);
-    auto [low, high] = type.floating() ? std::pair{-2.0, 2.0} : type.boolean() ? std::pair{0.0, 1.0}
-                       : type == Type(DType::U8)                              ? std::pair{0.0, 9.0}
-                                                                              : std::pair{-9.0, 9.0};
+    auto [low, high] = type.floating()           ? std::pair{-2.0, 2.0}
+                       : type.boolean()          ? std::pair{0.0, 1.0}
+                       : type == Type(DType::U8) ? std::pair{0.0, 9.0}
+                                                 : std::pair{-9.0, 9.0};
     Input input{std::move(name), InputKind::Tensor, type, std::move(dims), {}, type.floating(), kNoNode};
     return Drawn{b.input(std::move(input)), low, high};
   };
@@ -80,11 +81,14 @@ void Draft::make_inputs() {
   int others = static_cast<int>(dice.between(1, 3));
   const char* names[] = {"y", "z", "w"};
   for (int i = 0; i < others; ++i)
-    pool_.push_back(add(names[i], dice.pick(types), dims_of_rank(static_cast<int>(dice.between(0, options.most_rank)))));
-  indices_.push_back(add("index", Type(dice.chance(0.5) ? DType::I64 : DType::I32), dims_of_rank(static_cast<int>(dice.between(1, 2)))));
+    pool_.push_back(
+        add(names[i], dice.pick(types), dims_of_rank(static_cast<int>(dice.between(0, options.most_rank)))));
+  indices_.push_back(add("index", Type(dice.chance(0.5) ? DType::I64 : DType::I32),
+                         dims_of_rank(static_cast<int>(dice.between(1, 2)))));
   if (!options.differentiable) {
     pool_.push_back(add("count", Type(dice.pick(kIntegerTypes)), dims_of_rank(static_cast<int>(dice.between(0, 3)))));
-    if (dice.chance(0.5)) pool_.push_back(add("mask", Type(DType::Bool), dims_of_rank(static_cast<int>(dice.between(0, 3)))));
+    if (dice.chance(0.5))
+      pool_.push_back(add("mask", Type(DType::Bool), dims_of_rank(static_cast<int>(dice.between(0, 3)))));
   }
   double scale = double(dice.between(1, 6)) / 4;
   Input scalar{"scale", InputKind::Scalar, Type(DType::Real), {}, Literal{scale}, false, kNoNode};
@@ -188,7 +192,9 @@ void Draft::make_promotable(Drawn& a, Drawn& c) {
     c = cast(c, DType::F32);
   }
   // A parameter promotes with fp8 symbolically, but the types that it stands for do not.
-  auto is_fp8 = [this](const Drawn& v) { return type_of(v) == Type(DType::F8E4M3) || type_of(v) == Type(DType::F8E5M2); };
+  auto is_fp8 = [this](const Drawn& v) {
+    return type_of(v) == Type(DType::F8E4M3) || type_of(v) == Type(DType::F8E5M2);
+  };
   if (is_fp8(a) && type_of(c).floating() && !type_of(c).weak() && !(type_of(a) == type_of(c))) a = cast(a, DType::F32);
   if (is_fp8(c) && type_of(a).floating() && !type_of(a).weak() && !(type_of(a) == type_of(c))) c = cast(c, DType::F32);
 }

@@ -35,9 +35,9 @@ class Draft {
   std::optional<Drawn> floating();
   std::optional<Drawn> integer();
   std::optional<Drawn> boolean();
-  std::optional<Drawn> number();  // floating or integer
+  std::optional<Drawn> number();                                          // floating or integer
   std::optional<Drawn> with_axis(std::optional<Drawn> (Draft::*kind)());  // of rank 1 or more
-  bool fits(const std::vector<AxisId>& axes) const;  // neither too many axes nor too many elements
+  bool fits(const std::vector<AxisId>& axes) const;                       // neither too many axes nor too many elements
 
   // ---- growing ----
   Drawn make(Op op, std::vector<Drawn> args, Attr attr, double low, double high);

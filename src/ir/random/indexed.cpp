@@ -12,7 +12,9 @@ bool fits_without(Draft& d, std::vector<AxisId> axes, AxisId removed, const std:
   return d.fits(axes);
 }
 
-bool holds(const std::vector<AxisId>& axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+bool holds(const std::vector<AxisId>& axes, AxisId axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 // The value with the indexed axis under another name, if it has it and sometimes: it is another axis either way.
 Drawn apart_from(Draft& d, Drawn index, AxisId axis) {

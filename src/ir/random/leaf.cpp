@@ -47,7 +47,8 @@ std::optional<Drawn> draw_random(Draft& d, Op op) {
   for (size_t i = axes.size(); i > 1; --i) std::swap(axes[i - 1], axes[static_cast<size_t>(d.dice.below(int64_t(i)))]);
   axes.resize(static_cast<size_t>(d.dice.between(1, 3)) > axes.size() ? axes.size() : size_t(d.dice.between(1, 2)));
   // Seeds and offsets beyond 32 bits too.
-  Drawn seed = d.whole_number(d.dice.between(0, int64_t{1} << 40)), offset = d.whole_number(d.dice.between(0, int64_t{1} << 36));
+  Drawn seed = d.whole_number(d.dice.between(0, int64_t{1} << 40)),
+        offset = d.whole_number(d.dice.between(0, int64_t{1} << 36));
   return d.make(op, {seed, offset}, AxisList{axes}, 0, 1);
 }
 

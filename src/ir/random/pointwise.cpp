@@ -35,7 +35,8 @@ std::optional<Drawn> draw_function(Draft& d, Op op) {
   // Integers are read as floats; only where the domain holds a few of them.
   if (!d.options.differentiable && d.dice.chance(0.1) && row.domain_high - row.domain_low >= 2)
     if (std::optional<Drawn> x = d.integer()) {
-      auto low = static_cast<int64_t>(std::ceil(row.domain_low)), high = std::min<int64_t>(low + 3, int64_t(row.domain_high));
+      auto low = static_cast<int64_t>(std::ceil(row.domain_low)),
+           high = std::min<int64_t>(low + 3, int64_t(row.domain_high));
       bool is_unsigned = d.type_of(*x) == Type(DType::U8);
       if (is_unsigned && low < 0) low = 0;
       if (low < high) return d.make(op, {d.integer_within(*x, low, high)}, {}, row.low, row.high);
@@ -71,9 +72,9 @@ std::optional<Drawn> draw_not(Draft& d, Op op) {
 }
 
 std::optional<Drawn> draw_cast(Draft& d, Op op) {
-  static const std::vector<DType> kTypes{DType::Bool, DType::U8,     DType::I8,     DType::I16,  DType::I32, DType::I64,
-                                         DType::BF16, DType::F8E4M3, DType::F8E5M2, DType::BF16, DType::F16, DType::F32,
-                                         DType::F64,  DType::F32};
+  static const std::vector<DType> kTypes{DType::Bool, DType::U8,   DType::I8,     DType::I16,    DType::I32,
+                                         DType::I64,  DType::BF16, DType::F8E4M3, DType::F8E5M2, DType::BF16,
+                                         DType::F16,  DType::F32,  DType::F64,    DType::F32};
   Type type = d.dice.pick(kTypes);
   if (d.options.differentiable) type = d.dice.chance(0.5) ? Type(DType::F32) : Type(DType::F64);
   if (d.dice.chance(0.3)) type = d.type_of({d.b.graph().inputs[0].node});

@@ -14,8 +14,8 @@
 namespace kw::ir {
 
 struct RandomGraphOptions {
-  int operations = 10;       // drawn, beyond what guards add
-  int highest_tier = 3;      // 1: pointwise and views, 2: with reductions, 3: everything
+  int operations = 10;   // drawn, beyond what guards add
+  int highest_tier = 3;  // 1: pointwise and views, 2: with reductions, 3: everything
   int most_rank = 5;
   int most_dependent_reductions = 3;
   // Gradients by any method agree: no ties where an order decides, no scatter-set to one place twice.

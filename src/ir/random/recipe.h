@@ -1,5 +1,5 @@
-// How each primitive is drawn: one row per op. A recipe picks operands that the op takes, guards them and makes the node,
-// or says that nothing fits now.
+// How each primitive is drawn: one row per op. A recipe picks operands that the op takes, guards them and makes the
+// node, or says that nothing fits now.
 #pragma once
 
 #include "ir/op.h"

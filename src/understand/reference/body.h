@@ -60,7 +60,7 @@ class Body {
   Expression arranged(Expression x, const Layout& dims, bool expand = false);
   // With the axis among its dimensions (expanded, at the front, if it lacked it).
   Expression with_axes(Expression x, const std::vector<ir::AxisId>& axes);
-  Expression named(Expression x, std::string_view wanted);         // gives it a line of its own
+  Expression named(Expression x, std::string_view wanted);  // gives it a line of its own
 
   // ---- the finished parts ----
   void add_line(std::string line) { lines_.push_back(std::move(line)); }

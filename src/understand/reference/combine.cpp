@@ -24,7 +24,7 @@ std::string combine_function(Body& body, const ir::Combine& combine) {
   lines.insert(lines.end(), inner.lines().begin(), inner.lines().end());
   std::string text = "(" + join(inner.names().arguments, ", ") + "):";
   for (const std::string& line : lines) text += "\n    " + line;
-  text += "\n    return " + (combine.arity() == 1 ? result + "," : result);
+  text += "\n    return " + (combine.arity() == 1 ? "(" + result + ",)" : result);
   body.use_parts_of(inner);
   return body.function(text, "combine");
 }

@@ -93,14 +93,14 @@ Expression spell_scatter(Body& body, const Site& site) {
     if (!holds(result, a)) result.insert(result.begin(), a);
   Layout rest = result;
   std::erase(rest, axis);
-  Layout scattered;  // what is scattered into the axis
-  for (AxisId a : index.dims)
-    if (a != kUnit && !holds(rest, a)) scattered.push_back(a);
-  for (AxisId a : value.dims)
-    if (a != kUnit && !holds(rest, a) && !holds(scattered, a)) scattered.push_back(a);
+  Layout scattered;  // what is scattered into the axis, also where the values are constant along it
+  for (size_t i : {1, 2})
+    for (AxisId a : body.graph[site.node.args[i]].axes)
+      if (!holds(rest, a) && !holds(scattered, a)) scattered.push_back(a);
+  std::sort(scattered.begin(), scattered.end());  // of equal indices the last in this order wins
 
   // One index for whole rows of the base.
-  if (add && without_units(index.dims) == scattered && scattered.size() == 1) {
+  if (add && scattered.size() == 1 && without_units(index.dims) == scattered) {
     Layout value_dims = result;
     value_dims[static_cast<size_t>(position(result, axis))] = scattered[0];
     base = body.arranged(std::move(base), result, true);

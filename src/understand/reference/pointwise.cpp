@@ -68,8 +68,14 @@ std::vector<Expression> values_of(const Site& site) {
   return values;
 }
 
-// Casts the tensors among the operands where torch by itself would compute in another type.
-void promote_explicitly(Body& body, std::vector<Expression>& values, Type wanted, bool reals) {
+// Casts the tensors among the operands where torch by itself would compute in another type: beside a tensor without
+// dimensions, which it treats almost like a number, and for numbers that had to become tensors. All else is torch's
+// own.
+void promote_explicitly(Body& body, const Site& site, std::vector<Expression>& values, Type wanted, bool reals) {
+  bool as_in_torch = true;
+  for (const Operand& operand : site.operands)
+    if (!operand.value.number && (operand.type.weak() || operand.value.dims.empty())) as_in_torch = false;
+  if (as_in_torch) return;
   std::vector<const Expression*> pointers;
   for (const Expression& value : values) pointers.push_back(&value);
   Type actual = torch_promotion(pointers);
@@ -131,9 +137,24 @@ Expression spell_pointwise(Body& body, const Site& site) {
   bool is_call = row.tensor.find("torch.") != std::string_view::npos;
   for (Expression& value : values)
     if (value.number && (is_call || all_numbers(site))) value = body.tensor(std::move(value), wanted);
-  promote_explicitly(body, values, wanted, is_real_function(site.node.op));
+  // Torch has no derivative of a number modulo a tensor.
+  if (site.node.op == Op::Mod && values[0].number && wanted.floating())
+    values[0] = body.tensor(std::move(values[0]), wanted);
+  promote_explicitly(body, site, values, wanted, is_real_function(site.node.op));
   Layout dims = align(body, values);
   return {filled(row.tensor, row.binding, values), row.binding, dims, held(site.type), false};
+}
+
+// torch.floor_divide, which // means, has no derivative; torch.div has.
+Expression spell_floor_div(Body& body, const Site& site) {
+  if (!site.type.floating() || all_numbers(site)) return spell_pointwise(body, site);
+  std::vector<Expression> values = values_of(site);
+  Type wanted = held(site.type);
+  if (values[0].number) values[0] = body.tensor(std::move(values[0]), wanted);
+  promote_explicitly(body, site, values, wanted, false);
+  Layout dims = align(body, values);
+  return {"torch.div(" + values[0].text + ", " + values[1].text + ", rounding_mode=\"floor\")", Binding::Postfix, dims,
+          wanted, false};
 }
 
 Expression spell_cast(Body& body, const Site& site) {
@@ -164,7 +185,7 @@ Expression spell_extremum(Body& body, const Site& site) {
             {},
             site.type,
             true};
-  promote_explicitly(body, values, wanted, false);
+  promote_explicitly(body, site, values, wanted, false);
   for (size_t i = 0; i < 2; ++i) {
     if (!values[i].number) continue;
     Expression& x = values[1 - i];
@@ -192,7 +213,7 @@ Expression spell_select(Body& body, const Site& site) {
     Type given = torch_promotion({&branches[0], &branches[1]});
     if (given == Type(DType::Real) || given != site.type) branches[0] = body.tensor(std::move(branches[0]), wanted);
   } else {
-    promote_explicitly(body, branches, wanted, false);
+    promote_explicitly(body, site, branches, wanted, false);
   }
   values[1] = std::move(branches[0]);
   values[2] = std::move(branches[1]);

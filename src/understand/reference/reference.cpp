@@ -75,8 +75,9 @@ Result<std::string> write_reference(const ir::Graph& graph) {
   for (size_t i = 0; i < graph.inputs.size(); ++i) inputs.push_back(described(body, i));
   for (const ir::Output& output : graph.outputs)
     outputs.push_back(output.name + (output.dims.empty() ? "" : body.shape_comment(output.dims)));
-  std::string summary = join(inputs, ", ");
-  text += "    # " + summary + (summary.empty() ? "" : " ") + "-> " + join(outputs, ", ") + "\n";
+  std::string summary = "# " + join(inputs, ", ") + (inputs.empty() ? "" : " ") + "-> " + join(outputs, ", ");
+  if (summary.size() > 100) summary = "# " + join(inputs, ",\n    # ") + "\n    # -> " + join(outputs, ", ");
+  text += "    " + summary + "\n";
   for (const std::string& line : body.opening()) text += "    " + line + "\n";
   for (const std::string& line : body.lines()) text += line.empty() ? "\n" : "    " + line + "\n";
   text += "    return " + result + "\n";

@@ -15,9 +15,13 @@ constexpr Spelling call(std::string_view name, std::string_view tensor, std::str
 constexpr Spelling infix(std::string_view name, std::string_view text, Binding binding) {
   return {spell_pointwise, name, text, binding, text, binding};
 }
+constexpr Spelling infix_by(Spell spell, std::string_view name, std::string_view text, Binding binding) {
+  return {spell, name, text, binding, text, binding};
+}
 constexpr Spelling structured(Spell spell, std::string_view name) { return {spell, name}; }
-constexpr Spelling widened(Spell spell, std::string_view name) {
-  return {spell, name, {}, B::Postfix, {}, B::Postfix, true};
+constexpr Spelling widened(Spelling row) {
+  row.widen = true;
+  return row;
 }
 
 constexpr ir::OpTable<Spelling>::Entry kEntries[] = {
@@ -35,7 +39,7 @@ constexpr ir::OpTable<Spelling>::Entry kEntries[] = {
     {Op::Round, call("rounded", "torch.round({0})")},
     {Op::Trunc, call("truncated", "torch.trunc({0})")},
     {Op::Sqrt, call("root", "torch.sqrt({0})", "math.sqrt({0})")},
-    {Op::Rsqrt, call("rsqrt", "torch.rsqrt({0})", "1 / math.sqrt({0})", B::Product)},
+    {Op::Rsqrt, widened(call("rsqrt", "torch.rsqrt({0})", "1 / math.sqrt({0})", B::Product))},
     {Op::Exp, call("exp", "torch.exp({0})", "math.exp({0})")},
     {Op::Exp2, call("exp2", "torch.exp2({0})", "math.exp2({0})")},
     {Op::Expm1, call("expm1", "torch.expm1({0})", "math.expm1({0})")},
@@ -66,7 +70,7 @@ constexpr ir::OpTable<Spelling>::Entry kEntries[] = {
     {Op::Sub, infix("difference", "{0} - {1}", B::Sum)},
     {Op::Mul, infix("product", "{0} * {1}", B::Product)},
     {Op::Div, infix("quotient", "{0} / {1}", B::Product)},
-    {Op::FloorDiv, infix("quotient", "{0} // {1}", B::Product)},
+    {Op::FloorDiv, infix_by(spell_floor_div, "quotient", "{0} // {1}", B::Product)},
     {Op::Mod, infix("remainder", "{0} % {1}", B::Product)},
     {Op::Pow, infix("power", "{0} ** {1}", B::Power)},
     {Op::Atan2, call("angle", "torch.atan2({0}, {1})", "math.atan2({0}, {1})")},
@@ -85,12 +89,12 @@ constexpr ir::OpTable<Spelling>::Entry kEntries[] = {
 
     {Op::Sum, structured(spell_reduction, "total")},
     {Op::Mean, structured(spell_reduction, "mean")},
-    {Op::Prod, widened(spell_prod, "product")},
+    {Op::Prod, widened(structured(spell_prod, "product"))},
     {Op::ReduceMax, structured(spell_reduction, "largest")},
     {Op::ReduceMin, structured(spell_reduction, "smallest")},
     {Op::Any, structured(spell_any, "any_of")},
     {Op::All, structured(spell_any, "all_of")},
-    {Op::LogSumExp, widened(spell_reduction, "lse")},
+    {Op::LogSumExp, widened(structured(spell_reduction, "lse"))},
     {Op::ArgMax, structured(spell_arg_extremum, "index_of_largest")},
     {Op::ArgMin, structured(spell_arg_extremum, "index_of_smallest")},
     {Op::Reduce, structured(spell_combine, "reduced")},
@@ -103,10 +107,10 @@ constexpr ir::OpTable<Spelling>::Entry kEntries[] = {
     {Op::Scan, structured(spell_combine, "scanned")},
 
     {Op::Gather, structured(spell_gather, "gathered")},
-    {Op::ScatterAdd, structured(spell_scatter, "scattered")},
+    {Op::ScatterAdd, widened(structured(spell_scatter, "scattered"))},
     {Op::ScatterSet, structured(spell_scatter, "scattered")},
     {Op::SegmentIndex, structured(spell_segment_index, "segment")},
-    {Op::SegmentSum, structured(spell_segment, "segment_total")},
+    {Op::SegmentSum, widened(structured(spell_segment, "segment_total"))},
     {Op::SegmentMax, structured(spell_segment, "segment_max")},
     {Op::SegmentMin, structured(spell_segment, "segment_min")},
 
@@ -118,7 +122,7 @@ constexpr ir::OpTable<Spelling>::Entry kEntries[] = {
     {Op::Split, structured(spell_split, "split")},
     {Op::Merge, structured(spell_merge, "merged")},
     {Op::Window, structured(spell_window, "windows")},
-    {Op::Fold, structured(spell_fold, "folded")},
+    {Op::Fold, widened(structured(spell_fold, "folded"))},
 
     {Op::Sort, structured(spell_sort, "ordered")},
     {Op::ArgSort, structured(spell_sort, "order")},

@@ -49,6 +49,7 @@ Layout align(Body& body, std::vector<Expression>& values);
 #define KW_SPELL(name) Expression name(Body& body, const Site& site)
 // pointwise.cpp
 KW_SPELL(spell_pointwise);
+KW_SPELL(spell_floor_div);
 KW_SPELL(spell_cast);
 KW_SPELL(spell_not);
 KW_SPELL(spell_extremum);  // Max, Min

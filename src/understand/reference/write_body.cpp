@@ -80,19 +80,39 @@ bool moves_only(Op op) {
   }
 }
 
+// What torch rounds on the way for some operands alone: x**3 is x*x*x in the narrow type, and a number over a tensor is
+// the number times the tensor's reciprocal.
+bool rounds_inside(const Graph& graph, const Node& node, const std::vector<Expression>& values) {
+  auto is_literal = [&](size_t i, double value) {
+    const Node& arg = graph[node.args[i]];
+    return arg.op == Op::Const && arg.as<ir::Literal>().number() == value;
+  };
+  if (node.op == Op::Pow) return is_literal(1, 3);
+  return node.op == Op::Div && values[static_cast<size_t>(node.args[0])].number && !is_literal(0, 1);
+}
+
 Expression spell(Body& body, const Node& node, const std::vector<Expression>& values, bool keepdim) {
   const Spelling& row = spelling(node.op);
+  bool widen = row.widen || rounds_inside(body.graph, node, values);
   Site site{node, {}, node.type, keepdim};
-  for (NodeId arg : node.args) {
-    Operand operand{values[static_cast<size_t>(arg)], body.graph[arg].type};
-    bool fp8 = is_fp8(operand.type) && !moves_only(node.op);
-    if (operand.type.floating() && (fp8 || row.widen)) {
+  Type fp8;
+  if (!moves_only(node.op))
+    for (NodeId arg : node.args)
+      if (is_fp8(body.graph[arg].type)) fp8 = body.graph[arg].type;
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    Operand operand{values[static_cast<size_t>(node.args[i])], body.graph[node.args[i]].type};
+    // An integer beside fp8 is promoted to it.
+    bool promoted = fp8.known() && info(node.op).kind == OpKind::Pointwise && !operand.type.floating() &&
+                    !operand.type.weak() && !operand.value.number && !(node.op == Op::Select && i == 0);
+    if (promoted) operand = {body.cast(std::move(operand.value), fp8), fp8};
+    bool moves = !is_fp8(operand.type) || moves_only(node.op);
+    if (operand.type.floating() && (!moves || widen)) {
       operand.type = opmath(operand.type);
       if (!operand.value.number) operand.value = body.cast(std::move(operand.value), operand.type);
     }
     site.operands.push_back(std::move(operand));
   }
-  bool rounds_after = node.type.floating() && (row.widen || (is_fp8(node.type) && !moves_only(node.op)));
+  bool rounds_after = node.type.floating() && (widen || (is_fp8(node.type) && !moves_only(node.op)));
   if (rounds_after) site.type = opmath(node.type);
   Expression value = row.spell(body, site);
   return rounds_after && !value.number ? body.cast(std::move(value), node.type) : value;

@@ -1,0 +1,106 @@
+#include "planted.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "ir/infer.h"
+
+namespace kw::tools {
+
+using namespace ir;
+
+namespace {
+
+struct Swap {
+  Op op;
+  Op with;
+};
+
+// Ops whose rows have the same form, so that one can stand in for the other.
+constexpr Swap kMeanings[] = {
+    {Op::Exp, Op::Exp2},
+    {Op::Sin, Op::Cos},
+    {Op::Round, Op::Floor},
+    {Op::Add, Op::Sub},
+    {Op::Max, Op::Min},
+    {Op::Lt, Op::Le},
+    {Op::And, Op::Or},
+    {Op::Sum, Op::Mean},
+    {Op::ReduceMax, Op::ReduceMin},
+    {Op::Any, Op::All},
+    {Op::ArgMax, Op::ArgMin},
+    {Op::CumSum, Op::CumProd},
+    {Op::CumMax, Op::CumMin},
+    {Op::ScatterAdd, Op::ScatterSet},
+    {Op::SegmentMax, Op::SegmentMin},
+    {Op::Sort, Op::ArgSort},
+    {Op::TopK, Op::ArgTopK},
+};
+constexpr Swap kDerivatives[] = {
+    {Op::Exp, Op::Exp2}, {Op::Sin, Op::Cos},       {Op::Tanh, Op::Sigmoid},
+    {Op::Sub, Op::Add},  {Op::Mul, Op::Add},       {Op::Max, Op::Min},
+    {Op::Sum, Op::Mean}, {Op::LogSumExp, Op::Sum}, {Op::CumSum, Op::CumLogSumExp},
+    {Op::Erf, Op::Atan}, {Op::Sqrt, Op::Rsqrt},
+};
+
+Op stand_in(std::span<const Swap> swaps, const std::string& name) {
+  for (const Swap& swap : swaps)
+    if (info(swap.op).name == name) return swap.with;
+  std::fprintf(stderr, "no wrong row is known for %s\n", name.c_str());
+  std::exit(2);
+}
+
+}  // namespace
+
+Graph Plant::promoted_wrongly(Graph graph) const {
+  if (!promotion) return graph;
+  InferenceRules rules = inference_rules();
+  rules.promote = [](Type a, Type b) {
+    bool both = a.floating() && b.floating() && !a.weak() && !b.weak();
+    return both ? a : promote(a, b);
+  };
+  GraphBuilder builder(rules);
+  Graph& start = builder.graph();
+  start = graph;
+  start.nodes.clear();
+  start.origins.clear();
+  start.inputs.clear();
+  start.outputs.clear();
+  start.names.clear();
+  std::map<NodeId, NodeId> image;
+  for (Input input : graph.inputs) {
+    NodeId old = input.node;
+    image[old] = builder.input(std::move(input));
+  }
+  std::vector<NodeId> roots;
+  for (const Output& output : graph.outputs) roots.push_back(output.node);
+  copy_nodes(graph, roots, builder, image);
+  for (Output output : graph.outputs) {
+    output.node = image.at(output.node);
+    builder.output(std::move(output));
+  }
+  return std::move(builder).finish();
+}
+
+Plant planted(const std::string& what) {
+  Plant plant;
+  for (const Rule& rule : rewrite_rules()) plant.rewrites.push_back(rule);
+  std::vector<std::string> words = split(what, ':');
+  if (what.empty()) return plant;
+  if (words.size() == 2 && words[0] == "meaning") {
+    plant.meanings.emplace(*op_from_name(words[1]), meaning_of(stand_in(kMeanings, words[1]), {}));
+  } else if (words.size() == 2 && words[0] == "derivative") {
+    plant.derivatives.emplace(*op_from_name(words[1]), derivative_rule(stand_in(kDerivatives, words[1])));
+  } else if (what == "promotion") {
+    plant.promotion = true;
+  } else if (what == "rewrite") {
+    plant.rewrites.push_back({"planted", "sub(x, y)", "add(x, y)"});
+  } else {
+    std::fprintf(stderr, "nothing can be planted as '%s'\n", what.c_str());
+    std::exit(2);
+  }
+  return plant;
+}
+
+}  // namespace kw::tools
