@@ -194,7 +194,10 @@ Result<double> Call::number(std::string_view parameter) const {
     KW_TRY(int64_t fixed, require_fixed(context, *s));
     return static_cast<double>(fixed);
   }
-  if (value.get<ScalarValue>()) return wrong(parameter, "a number that is known while reading");
+  if (const auto* s = value.get<ScalarValue>()) {
+    if (context.fixed_scalar) return context.fixed_scalar(*s);
+    return wrong(parameter, "a number that is known while reading");
+  }
   if (auto known = known_number(builder.graph(), value)) return *known;
   return wrong(parameter, "a number");
 }

@@ -15,28 +15,30 @@ namespace kw::understand {
 struct TorchContext {
   ir::GraphBuilder& builder;
   bool training = true;                  // modules are read in training mode unless asked otherwise
-  std::string path;                      // of the module being read ("norm1"), prefix for parameter names
-  std::vector<std::string> assumptions;  // what had to be assumed, each for a decision in the profile
+  std::string path{};                    // of the module being read ("norm1"), prefix for parameter names
+  std::vector<std::string> assumptions{};  // what had to be assumed, each for a decision in the profile
   int random_calls = 0;                  // counter-based random numbers: one offset per call
   // Makes a parameter or buffer of the module being built: a new graph input with the given sizes. An unknown type
   // (`ir::Type{}`, no dtype= was given) becomes the type parameter that the module's parameters share.
   std::function<Result<TensorValue>(std::string name, ir::InputKind kind, std::vector<ir::Size> sizes, ir::Type type)>
-      make_parameter;
+      make_parameter{};
   // Called where two sizes must be equal and are not the same expression. Unset: equal hints become a constraint,
   // others are an error. The static reader sets it to learn which of the sizes it assumed are one; its error must be
   // passed on.
-  std::function<Status(const ir::Size& a, const ir::Size& b)> same_size;
+  std::function<Status(const ir::Size& a, const ir::Size& b)> same_size{};
   // Called where a number must be known while reading (a stride, a dim, how many chunks). Unset: a symbolic size is an
   // error. The static reader sets it to fix the size's symbols to their hints and read again; its error must be passed
   // on.
-  std::function<Result<int64_t>(const ir::Size& size)> fixed_size;
+  std::function<Result<int64_t>(const ir::Size& size)> fixed_size{};
+  // The same for a run-time scalar that decides the shape of the graph (an exponent, a threshold). Unset: an error.
+  std::function<Result<double>(const ScalarValue& scalar)> fixed_scalar{};
   // Called for a buffer that the operation changes (batch norm's running statistics): the buffer, as it was given, and
   // its new value. Unset: the change is dropped.
-  std::function<Status(const TensorValue& buffer, const TensorValue& value)> update_buffer;
+  std::function<Status(const TensorValue& buffer, const TensorValue& value)> update_buffer{};
 
   // Which axes were merged to one and split into two, kept by the views: a view and its inverse give the axis itself.
-  std::map<std::pair<ir::AxisId, ir::AxisId>, ir::AxisId> merged_axes;  // (outer, inner) to the whole
-  std::map<std::pair<ir::AxisId, ir::Size>, std::pair<ir::AxisId, ir::AxisId>> split_axes;  // (whole, inner's size)
+  std::map<std::pair<ir::AxisId, ir::AxisId>, ir::AxisId> merged_axes{};  // (outer, inner) to the whole
+  std::map<std::pair<ir::AxisId, ir::Size>, std::pair<ir::AxisId, ir::AxisId>> split_axes{};  // (whole, inner's size)
 };
 
 // The two above with their defaults: what operations call.
