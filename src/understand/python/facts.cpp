@@ -1,0 +1,131 @@
+#include "understand/python/facts.h"
+
+#include <algorithm>
+
+namespace kw::understand::python {
+
+void Facts::begin_reading(ir::GraphBuilder& builder) {
+  changed_ = false;
+  for (const SizeFact& fact : sizes_) builder.symbol(fact.name, fact.hint);
+}
+
+ir::Size Facts::resolved(const ir::Size& size) const {
+  return size.substitute([&](ir::SymbolId id) -> std::optional<ir::Size> {
+    const SizeFact& fact = sizes_[static_cast<size_t>(id)];
+    if (fact.fixed) return ir::Size(*fact.hint);
+    if (fact.same_as) return resolved(*fact.same_as);
+    return std::nullopt;
+  });
+}
+
+ir::Size Facts::size(ir::GraphBuilder& builder, const std::string& name, std::optional<int64_t> hint,
+                     SizeOrigin origin) {
+  if (hint && (*hint == 0 || *hint == 1)) return ir::Size(*hint);
+  auto known = by_name_.find(name);
+  if (known == by_name_.end()) {
+    const ir::SymbolId id = builder.symbol(name, hint);
+    KW_ASSERT(static_cast<size_t>(id) == sizes_.size(), "every size symbol of a reading is made here");
+    sizes_.push_back({name, hint, origin, false, std::nullopt});
+    known = by_name_.emplace(name, id).first;
+  }
+  return resolved(ir::Size::symbol(known->second));
+}
+
+// What `symbol` must be for a == b, where a is linear in it.
+std::optional<ir::Size> Facts::solve(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const {
+  const auto at = [&](int64_t value) {
+    return a.substitute(
+        [&](ir::SymbolId id) { return id == symbol ? std::optional<ir::Size>(ir::Size(value)) : std::nullopt; });
+  };
+  const auto in_b = b.symbols();
+  if (std::find(in_b.begin(), in_b.end(), symbol) != in_b.end()) return std::nullopt;
+  const ir::Size rest = at(0), slope = at(1) - rest;
+  const auto coefficient = slope.constant();
+  if (!coefficient || *coefficient <= 0 || at(2) - rest != slope + slope || at(3) - rest != slope * ir::Size(3)) {
+    return std::nullopt;
+  }
+  const ir::Size quotient = floor_div(b - rest, slope);
+  if (quotient * slope != b - rest) return std::nullopt;  // only where it divides for certain
+  return quotient;
+}
+
+bool Facts::mentions_supplied(const ir::Size& size) const {
+  const auto symbols = size.symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [&](ir::SymbolId id) {
+    const SizeOrigin origin = sizes_[static_cast<size_t>(id)].origin;
+    return origin == SizeOrigin::Assumed || origin == SizeOrigin::Flexible;
+  });
+}
+
+bool Facts::try_unify_symbol(const ir::Size& a, const ir::Size& b, SizeOrigin origin, bool hints_agree) {
+  if (origin == SizeOrigin::Literal && !hints_agree) return false;
+  if (origin == SizeOrigin::Assumed && mentions_supplied(b)) return false;
+  for (const ir::SymbolId id : a.symbols()) {
+    SizeFact& fact = sizes_[static_cast<size_t>(id)];
+    if (fact.origin != origin || fact.fixed || fact.same_as) continue;
+    if (const auto value = solve(id, a, b)) {
+      if (const auto number = value->constant(); number && *number < 1) continue;
+      fact.same_as = *value;
+      changed_ = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<bool> Facts::unify(ir::GraphBuilder& builder, const ir::Size& a, const ir::Size& b) {
+  if (a == b) return true;
+  const auto left = builder.graph().hinted(a), right = builder.graph().hinted(b);
+  const bool agree = left && right && *left == *right;
+  for (const SizeOrigin origin : {SizeOrigin::Flexible, SizeOrigin::Assumed, SizeOrigin::Literal}) {
+    if (try_unify_symbol(a, b, origin, agree) || try_unify_symbol(b, a, origin, agree)) return false;
+  }
+  if (agree) {
+    builder.constrain({ir::SizeConstraint::Kind::Equal, a, b});
+    return true;
+  }
+  const ir::Graph& graph = builder.graph();
+  std::string message = "sizes " + graph.size_text(a) + " and " + graph.size_text(b) + " do not fit together";
+  if (left && right && (!a.constant() || !b.constant())) {
+    message += " (" + std::to_string(*left) + " and " + std::to_string(*right) + ")";
+  }
+  return bad_input(std::move(message));
+}
+
+bool Facts::unify_assumed(const ir::Size& a, const ir::Size& b) {
+  for (const SizeOrigin origin : {SizeOrigin::Flexible, SizeOrigin::Assumed}) {
+    if (try_unify_symbol(a, b, origin, true) || try_unify_symbol(b, a, origin, true)) return true;
+  }
+  return false;
+}
+
+Result<int64_t> Facts::fix(const ir::Graph& graph, const ir::Size& size) {
+  if (const auto constant = size.constant()) return *constant;
+  for (const ir::SymbolId id : size.symbols()) {
+    SizeFact& fact = sizes_[static_cast<size_t>(id)];
+    if (!fact.hint) {
+      return bad_input("the size " + fact.name + " must be known while reading, and nothing gives its value", {},
+                       "give its number: --shape NAME=…," + fact.name + ":64 or --init " + fact.name + "=64");
+    }
+    fact.fixed = true;
+    changed_ = true;
+  }
+  return *graph.hinted(size);
+}
+
+void Facts::fix_scalar(const std::string& name) { changed_ = fixed_scalars_.insert(name).second || changed_; }
+
+void Facts::fix_types() {
+  changed_ = changed_ || !types_fixed_;
+  types_fixed_ = true;
+}
+
+std::vector<Facts::Fixed> Facts::fixed_sizes() const {
+  std::vector<Fixed> result;
+  for (const SizeFact& fact : sizes_) {
+    if (fact.fixed) result.push_back({fact.name, *fact.hint});
+  }
+  return result;
+}
+
+}  // namespace kw::understand::python

@@ -1,0 +1,17 @@
+// The last step of a reading: outputs, names of parameters as in state_dict(), the order of the interface, and nothing
+// that only the reading needed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "understand/python/interpreter.h"
+#include "understand/python/read.h"
+
+namespace kw::understand::python {
+
+// `module`: the instance that was read, if any; its parameters are named by their place in it.
+Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returned, const Value* module,
+                                  std::string name);
+
+}  // namespace kw::understand::python
