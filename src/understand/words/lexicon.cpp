@@ -54,7 +54,14 @@ constexpr WordEntry kLexicon[] = {
     {"relu6", "relu6|relu 6|relu clipped at 6|relu capped at 6", Pointwise, "F.relu6({x})"},
     {"leaky_relu", "leaky relu|leakyrelu|lrelu|leaky rectified linear unit", Pointwise, "F.leaky_relu({x}, {slope})",
      "slope=0.01"},
-    {"prelu", "prelu|parametric relu|parametric rectified linear unit", Table, "torch.where({x} > 0, {x}, {w} * {x})"},
+    {"prelu_per_channel", "channelwise prelu|per channel prelu|prelu per channel", Table,
+     "torch.where({x} > 0, {x}, {w} * {x})"},
+    {"prelu", "prelu|parametric relu|parametric rectified linear unit", Table, "torch.where({x} > 0, {x}, {w} * {x})",
+     "",
+     "one learned slope per channel:prelu_per_channel|slope per channel:prelu_per_channel|per channel "
+     "slope:prelu_per_channel|"
+     "per channel slopes:prelu_per_channel|one slope per channel:prelu_per_channel|single slope:prelu|one shared "
+     "slope:prelu"},
     {"elu", "elu|exponential linear unit", Pointwise, "F.elu({x}, {alpha})", "alpha=1.0"},
     {"celu", "celu|continuously differentiable elu|continuously differentiable exponential linear unit", Pointwise,
      "F.celu({x}, {alpha})", "alpha=1.0"},
@@ -159,6 +166,11 @@ constexpr WordEntry kLexicon[] = {
     {"softmax", "softmax|soft max|normalized exponential|normalised exponential|softargmax", Along,
      "F.softmax({x} / {temperature}, dim={dim})", "temperature=1"},
     {"log_softmax", "log softmax|logsoftmax", Along, "F.log_softmax({x} / {temperature}, dim={dim})", "temperature=1"},
+    {"causal_softmax", "causal softmax|causally masked softmax|masked causal softmax", Pointwise,
+     "F.softmax({x}.masked_fill(torch.ones({x}.shape[-2], {x}.shape[-1], dtype=torch.bool).triu(1), float('-inf')), "
+     "dim=-1)"},
+    {"softmax_plus_one", "softmax plus one|softmax1|softmax one|quiet softmax", Along,
+     "torch.exp({x}) / (1.0 + torch.exp({x}).sum({dim}, keepdim=True))"},
     {"softmin", "softmin|soft min", Along, "F.softmin({x}, dim={dim})"},
     {"cumsum", "cumsum|cumulative sum|running sum|prefix sum|inclusive scan|inclusive prefix sum|running total", Along,
      "torch.cumsum({x}, dim={dim})"},
@@ -256,6 +268,25 @@ constexpr WordEntry kLexicon[] = {
      "eps=1e-6 offset=1"},
     {"layer_norm", "layernorm|layer norm|layer normalization|layer normalisation", Norm,
      "F.layer_norm({x}, ({x}.shape[-1],), {w}, {b}, {eps})", "eps=1e-5"},
+    {"group_norm", "groupnorm|group norm|group normalization|group normalisation", Norm,
+     "F.group_norm({x}, {groups}, {w}, {b}, {eps})", "eps=1e-5 groups!"},
+    {"instance_norm", "instancenorm|instance norm|instance normalization|instance normalisation", Norm,
+     "F.instance_norm({x}, None, None, {w}, {b}, True, 0.1, {eps})", "eps=1e-5"},
+    {"batch_norm_inference",
+     "batch norm in eval mode|batch norm in inference mode|batchnorm in eval mode|inference batch norm|"
+     "batch norm using running statistics|batch norm with running statistics|batch norm at inference|batchnorm at "
+     "inference|"
+     "batch norm in evaluation mode|inference mode batch norm|eval mode batch norm",
+     Table, "F.batch_norm({x}, {mean}, {var}, {w}, {b}, False, 0.1, {eps})", "eps=1e-5"},
+    {"batch_norm_training",
+     "batch norm in training mode|training mode batch norm|batchnorm in training mode|"
+     "batch norm with batch statistics|batch norm using batch statistics",
+     Norm, "F.batch_norm({x}, None, None, {w}, {b}, True, 0.1, {eps})", "eps=1e-5"},
+    {"batch_norm", "batch norm|batchnorm|batch normalization|batch normalisation|bn", Norm, "", "",
+     "eval mode:batch_norm_inference|inference mode:batch_norm_inference|running statistics:batch_norm_inference|"
+     "running mean and variance:batch_norm_inference|training mode:batch_norm_training|batch "
+     "statistics:batch_norm_training",
+     "batch_norm_training|batch_norm_inference"},
     // ---- losses: elementwise meaning; the reduction follows ----
     {"mse",
      "mse|mse loss|mean squared error|mean squared error loss|mean square error|squared error loss|l2 loss|mean square "
@@ -302,7 +333,10 @@ constexpr WordEntry kLexicon[] = {
     {"cross_entropy",
      "cross entropy|cross entropy loss|crossentropy|ce loss|softmax cross entropy|categorical cross entropy", Table, "",
      "",
-     "class indices:cross_entropy_indices|integer labels:cross_entropy_indices|integer targets:cross_entropy_indices|"
+     "class indices:cross_entropy_indices|class labels:cross_entropy_indices|integer class "
+     "labels:cross_entropy_indices|"
+     "class index targets:cross_entropy_indices|integer class targets:cross_entropy_indices|label "
+     "indices:cross_entropy_indices|integer labels:cross_entropy_indices|integer targets:cross_entropy_indices|"
      "soft targets:cross_entropy_probabilities|soft labels:cross_entropy_probabilities|probability "
      "targets:cross_entropy_probabilities",
      "cross_entropy_indices|cross_entropy_probabilities"},
@@ -323,6 +357,16 @@ constexpr WordEntry kLexicon[] = {
      "log target:kl_log_probs|log targets:kl_log_probs|probability target:kl_probs|probability targets:kl_probs",
      "kl_probs|kl_log_probs|kl_distributions"},
     {"tvd", "total variation distance|tvd|total variation", Pair, "0.5 * torch.abs({x} - {y}).sum(-1)"},
+    {"z_loss", "z loss|zloss|router z loss|softmax z loss", Pointwise,
+     "{coefficient} * torch.square(torch.logsumexp({x}, -1)).mean()", "coefficient=1e-4"},
+    {"entropy_of_logits",
+     "entropy of categorical distribution given by logits|entropy of softmax|softmax entropy|"
+     "entropy of logits|categorical entropy from logits|entropy of softmax distribution|entropy from logits|"
+     "entropy of distribution given by logits",
+     Pointwise, "-(F.softmax({x}, -1) * F.log_softmax({x}, -1)).sum(-1)"},
+    {"jsd", "jensen shannon divergence|js divergence|jsd", Pair,
+     "0.5 * ({x} * (torch.log({x}) - torch.log(0.5 * ({x} + {y})))).sum(-1) + 0.5 * ({y} * (torch.log({y}) - "
+     "torch.log(0.5 * ({x} + {y})))).sum(-1)"},
     {"poisson_nll", "poisson nll|poisson negative log likelihood|poisson loss|poisson nll loss", Loss,
      "torch.exp({x}) - {y} * {x}"},
     {"focal", "focal loss|binary focal loss", Loss,
@@ -336,7 +380,8 @@ constexpr WordEntry kLexicon[] = {
      "token embedding lookup|look up embeddings|look up rows of an embedding table|gather rows by index",
      Table, "F.embedding({ids}, {table})"},
     {"rope_half",
-     "rope half|half rotated rope|neox rope|rotate half rope|half rotated rotary embedding|llama rope|neox style rope|"
+     "rotate half|rope half|half rotated rope|neox rope|rotate half rope|half rotated rotary embedding|llama rope|neox "
+     "style rope|"
      "rotate half rotary embedding|rotary position embedding rotate half|llama style rope|llama style rotary embedding",
      Table,
      "{x} * {cos} + torch.cat((-{x}[..., {x}.shape[-1] // 2 :], {x}[..., : {x}.shape[-1] // 2]), dim=-1) * {sin}"},
@@ -346,11 +391,16 @@ constexpr WordEntry kLexicon[] = {
      Table, "{x} * {cos} + torch.stack((-{x}[..., 1::2], {x}[..., ::2]), dim=-1).flatten(-2) * {sin}"},
     {"rope", "rope|rotary embedding|rotary position embedding|rotary positional embedding|rotary embeddings", Table, "",
      "",
-     "half rotated:rope_half|rotate half:rope_half|half split:rope_half|neox:rope_half|neox style:rope_half|llama "
+     "half rotated:rope_half|rotate half as in llama:rope_half|rotate half as in hf llama:rope_half|rotate "
+     "half:rope_half|half split:rope_half|neox:rope_half|neox style:rope_half|llama "
      "style:rope_half|"
      "interleaved:rope_interleaved|gpt j style:rope_interleaved|gptj style:rope_interleaved|interleaved "
      "pairs:rope_interleaved",
      "rope_half|rope_interleaved"},
+    {"masked_mean",
+     "masked mean pooling|masked mean|mean pooling with mask|masked average pooling|mean pooling ignoring padding|"
+     "mean pool ignoring padding",
+     Table, "({x} * {mask}.unsqueeze(-1)).sum(1) / {mask}.sum(1, keepdim=True)"},
     {"linear", "linear layer|fully connected layer|dense layer|affine layer|linear projection|linear", Table,
      "F.linear({x}, {w}, {b})"},
 };

@@ -111,13 +111,26 @@ Result<Phrase> PhraseParser::parse() {
         ++position_;
       continue;
     }
-    if (at().kind == Token::Kind::End) break;
+    if (at().kind == Token::Kind::End) {
+      // What was said of the whole phrase is read again, now with it.
+      if (said_of_all_.size() > used_of_all_.size() && !again_) {
+        PhraseParser again(text_, answers_);
+        again.said_of_all_ = said_of_all_;
+        again.again_ = true;
+        Result<Phrase> read = again.parse();
+        question_ = again.question_;
+        return read;
+      }
+      if (said_of_all_.size() > used_of_all_.size()) return unknown();
+      break;
+    }
     bool connected = false;
     while (accept(",") || accept(";") || accept("and then") || accept("then") || accept("followed by") ||
            accept("and finally") || accept("finally") || accept("after that") || accept("before") || accept("and"))
       connected = true;
-    if (!connected) return unknown();
     skip_fillers();
+    if (said_of_all(connected)) continue;
+    if (!connected) return unknown();
     if (looking_at("return") || looking_at("returning")) continue;
     before_last_ = once(current());
     current_ = before_last_;
@@ -141,8 +154,65 @@ Result<Phrase> PhraseParser::parse() {
   return phrase_;
 }
 
+// ", eps = 1e-5" and "on the last axis" at the end of a formula speak of whatever in it takes them.
+bool PhraseParser::said_of_all(bool connected) {
+  size_t start = position_;
+  accept("with") || accept("using");
+  for (std::string_view name : {"eps", "epsilon", "temperature"}) {
+    if (!accept(name)) continue;
+    accept("=") || accept("of");
+    if (std::optional<std::string> value = number()) {
+      said_of_all_[name == "epsilon" ? "eps" : std::string(name)] = *value;
+      return true;
+    }
+  }
+  position_ = start;
+  if (accept("on") || accept("over") || accept("along")) {
+    bool last = accept("last") || accept("final");
+    if (last && (accept("axis") || accept("dim") || accept("dimension"))) {
+      said_of_all_["axis"] = "-1";
+      return true;
+    }
+  }
+  position_ = start;
+  (void)connected;
+  return false;
+}
+
 Status PhraseParser::stage() {
   skip_fillers();
+  // Stages that only set the scene, or work on what there is.
+  if (accept("split last dimension in half") || accept("split last dim in half") || accept("split last axis in half") ||
+      accept("split input in half") || accept("split x in half") || accept("split in half") || accept("chunk in two") ||
+      accept("split last dimension into two halves") || accept("split into two halves") ||
+      accept("chunk last dim in two")) {
+    halved_ = once(current());
+    composed_ = true;
+    return {};
+  }
+  if (!halved_.empty() && (accept("multiply by second") || accept("times second") || accept("multiply with second"))) {
+    accept("half");
+    current_ = combined(current(), " * ", halved_ + "[..., " + halved_ + ".shape[-1] // 2 :]");
+    return {};
+  }
+  if (accept("mask out future positions") || accept("apply causal mask") || accept("causal mask") ||
+      accept("mask future positions") || accept("mask out future") || accept("mask future")) {
+    std::string whole = once(current());
+    composed_ = true;
+    current_ = whole + ".masked_fill(torch.ones(" + whole + ".shape[-2], " + whole +
+               ".shape[-1], dtype=torch.bool).triu(1), float('-inf'))";
+    return {};
+  }
+  for (auto [words, reduction] :
+       {std::pair("averaged over batch", ".mean()"), std::pair("averaged over all", ".mean()"),
+        std::pair("averaged", ".mean()"), std::pair("summed over all", ".sum()"), std::pair("summed", ".sum()"),
+        std::pair("average over batch", ".mean()")})
+    if (accept(words)) {
+      composed_ = true;
+      current_ = "(" + current() + ")" + reduction;
+      replace_all(current_, kKeep, "");
+      return {};
+    }
   struct Verb {
     std::string_view words;
     char op;
@@ -170,11 +240,28 @@ Status PhraseParser::stage() {
   constexpr Verb kTransitive[] = {{"divide", '/'}, {"multiply", '*'}, {"scale", '*'}};
   for (const Verb& verb : kTransitive) {
     if (!accept(verb.words)) continue;
+    skip_fillers();
+    if (accept("them") || accept("by")) {
+      KW_TRY(std::string right, power());
+      current_ = combined(current(), std::string(" ") + verb.op + " ", right);
+      return {};
+    }
     KW_TRY(std::string left, power());
     skip_fillers();
     if (!accept("by") && !accept("with")) return unknown();
     KW_TRY(std::string right, power());
     current_ = combined(left, std::string(" ") + verb.op + " ", right);
+    return {};
+  }
+  // "then * (1 + scale) + shift": the formula goes on from what there is.
+  if (!current_.empty() && (looking_at("*") || looking_at("/") || looking_at("+"))) {
+    std::string op = " " + tokens_[position_++].text + " ";
+    KW_TRY(std::string right, op == " + " ? product() : power());
+    current_ = combined(current(), op, right);
+    while (accept("+") || accept("plus")) {
+      KW_TRY(std::string more, product());
+      current_ = combined(current_, " + ", more);
+    }
     return {};
   }
   KW_TRY(std::string value, sum());
@@ -277,6 +364,16 @@ std::optional<std::string> PhraseParser::variable() {
       {"first input", "x", kMatrix},
       {"first tensor", "x", kMatrix},
       {"predictions", "x", kMatrix},
+      {"preds", "x", kMatrix},
+      {"pred", "x", kMatrix},
+      {"attention scores", "x", kMatrix},
+      {"attention logits", "x", kMatrix},
+      {"hidden states", "x", kMatrix},
+      {"hidden state", "x", kMatrix},
+      {"score", "x", kMatrix},
+      {"scale", "scale", kRow},
+      {"shift", "shift", kRow},
+      {"alpha", "alpha", "torch.randn(1)"},
       {"prediction", "x", kMatrix},
       {"predicted", "x", kMatrix},
       {"logits", "x", kMatrix},
@@ -295,6 +392,15 @@ std::optional<std::string> PhraseParser::variable() {
       {"up", "up", kMatrix},
       {"other", "y", kMatrix},
   };
+  // "the first half": of what is computed so far, along the last axis.
+  if (looking_at("first half") || looking_at("second half") || looking_at("other half")) {
+    bool first = at().is("first");
+    position_ += 2;
+    accept("of");
+    if (!accept("x")) accept("input");
+    std::string whole = halved_.empty() ? (halved_ = once(current())) : halved_;
+    return whole + (first ? "[..., : " + whole + ".shape[-1] // 2]" : "[..., " + whole + ".shape[-1] // 2 :]");
+  }
   for (const Name& n : kNames)
     if (accept(n.words)) return use(std::string(n.variable), std::string(n.made_by));
   if (at().kind == Token::Kind::Word && at().text.size() == 1 &&
@@ -406,6 +512,13 @@ Result<std::string> PhraseParser::entry(const WordEntry& word) {
 
 Status PhraseParser::operands(Entry& e) {
   bool pair = e.word->form == WordForm::Pair || e.word->form == WordForm::Loss;
+  if (looking_at("(")) {  // "ELU (alpha = 0.5)", "exact (erf) GELU" are modifiers
+    size_t open = position_++;
+    Entry trial = e;
+    bool modifies = modifier(trial) && (looking_at(")") || looking_at(","));
+    position_ = open;
+    if (modifies) return {};
+  }
   if (accept("(")) {
     do {
       if (!e.operands.empty() && axis_argument(e)) continue;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ class PhraseParser {
 
   // grammar
   Status stage();
+  bool said_of_all(bool connected);
   Result<std::string> sum();
   Result<std::string> product();
   Result<std::string> power();
@@ -95,6 +97,10 @@ class PhraseParser {
   std::string current_;
   std::string before_last_;  // what the last stage started from: "return both"
   std::vector<std::string> entry_names_;
+  std::string halved_;                              // what "the first half" is a half of
+  std::map<std::string, std::string> said_of_all_;  // numbers and the axis that the end of the phrase gives
+  std::set<std::string> used_of_all_;
+  bool again_ = false;
   bool composed_ = false;  // more than one entry alone: the name is the phrase's
   int depth_ = 0;
 };

@@ -19,6 +19,10 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
   entry_names_.emplace_back(word.name);
 
   if (word.form == WordForm::Reduction || word.form == WordForm::Along) {
+    if (auto said = said_of_all_.find("axis"); e.dim.empty() && said != said_of_all_.end()) {
+      e.dim = said->second;
+      used_of_all_.insert("axis");
+    }
     if (e.dim.empty() && word.form == WordForm::Reduction) {
       std::string subject = "the axis of " + std::string(word.name);
       auto answer = answers_.find(subject);
@@ -47,6 +51,10 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
   for (const std::string& n : pieces(word.numbers, ' ')) {
     std::string name = n.substr(0, n.find_first_of("=!"));
     auto given = e.numbers.find(name);
+    if (auto said = said_of_all_.find(name); given == e.numbers.end() && said != said_of_all_.end()) {
+      given = e.numbers.emplace(name, said->second).first;
+      used_of_all_.insert(name);
+    }
     if (given == e.numbers.end() && n.ends_with("!"))
       return bad_input(std::string(word.name) + " needs a number for its " + name, Place{"words", 1, at().column, 0},
                        "add \"with " + name + " 30\", for example");
@@ -67,7 +75,7 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
   if (takes_y) replace_all(text, "{y}", e.operands.size() > 1 ? e.operands[1] : use("y", std::string(kMatrix)));
 
   // Learnable and further tensors that the meaning names.
-  if (text.find("{w}") != std::string::npos) {
+  if (text.find("{w}") != std::string::npos && text.find("{mean}") == std::string::npos) {
     if (e.weight) {
       bool scalar = word.name == "prelu";
       replace_all(text, "{w}",
@@ -82,7 +90,7 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
     }
   }
   if (text.find("{a}") != std::string::npos) replace_all(text, "{a}", use("alpha", "torch.randn(1)"));
-  if (text.find("{b}") != std::string::npos)
+  if (text.find("{b}") != std::string::npos && text.find("{mean}") == std::string::npos)
     replace_all(text, "{b}",
                 !e.bias ? "None" : use("b", word.name == "linear" ? "torch.randn(out)" : std::string(kRow)));
   if (text.find("{labels}") != std::string::npos)
@@ -92,6 +100,13 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
     replace_all(text, "{ids}", ids);
     replace_all(text, "{table}", use("table", std::string(kMatrix)));
   }
+  if (text.find("{mean}") != std::string::npos) {
+    replace_all(text, "{mean}", use("running_mean", std::string(kRow)));
+    replace_all(text, "{var}", use("running_var", "torch.rand(cols)"));
+    replace_all(text, "{w}", use("w", std::string(kRow)));
+    replace_all(text, "{b}", use("b", std::string(kRow)));
+  }
+  if (text.find("{mask}") != std::string::npos) replace_all(text, "{mask}", use("mask", "torch.ones(rows, cols)"));
   if (text.find("{cos}") != std::string::npos) {
     replace_all(text, "{cos}", use("cos", std::string(kMatrix)));
     replace_all(text, "{sin}", use("sin", std::string(kMatrix)));

@@ -45,6 +45,11 @@ constexpr NumberName kNumberNames[] = {
     {"max", "max"},
     {"upper bound", "max"},
     {"gamma", "gamma"},
+    {"groups", "groups"},
+    {"num groups", "groups"},
+    {"label smoothing", "smoothing"},
+    {"smoothing", "smoothing"},
+    {"coefficient", "coefficient"},
     {"weight", "weight"},
 };
 
@@ -107,6 +112,8 @@ bool PhraseParser::number_modifier(Entry& e) {
       }
       if (std::optional<std::string> value = number()) {
         e.numbers[std::string(n.number)] = *value;
+        if (n.number == "slope")
+          accept("on negative side") || accept("for negative inputs") || accept("for negative values");
         return true;
       }
       continue;
@@ -157,7 +164,8 @@ bool PhraseParser::axis_modifier(Entry& e) {
   size_t start = position_;
   std::string dim;
   if (accept("row wise") || accept("rowwise") || accept("per row") || accept("for each row") || accept("of each row") ||
-      accept("each row") || accept("per token") || accept("row by row") || accept("across columns") ||
+      accept("each row") || accept("every row") || accept("for every row") || accept("of every row") ||
+      accept("one number per row") || accept("per token") || accept("row by row") || accept("across columns") ||
       accept("over columns"))
     dim = "-1";
   else if (accept("column wise") || accept("columnwise") || accept("per column") || accept("for each column") ||
@@ -208,20 +216,24 @@ bool PhraseParser::weight_modifier(Entry& e) {
   }
   if (accept("without weight and bias") || accept("without weight or bias") || accept("without weights") ||
       accept("without weight") || accept("no weight") || accept("without affine") || accept("no affine") ||
-      accept("without elementwise affine") || accept("without learnable parameters") ||
-      accept("without learnable weight") || accept("without learnable weights") || accept("without parameters") ||
-      accept("parameter free") || accept("non affine") || accept("without scale and shift") || accept("unweighted") ||
-      accept("without gain") || accept("without scale") || accept("without learnable scale") ||
-      accept("no learnable parameters") || accept("without any weight") || accept("no learnable weight")) {
+      accept("affine free") || accept("not affine") || accept("without elementwise affine") ||
+      accept("without learnable parameters") || accept("without learnable weight") ||
+      accept("without learnable weights") || accept("without parameters") || accept("parameter free") ||
+      accept("non affine") || accept("without scale and shift") || accept("unweighted") || accept("without gain") ||
+      accept("without scale") || accept("without learnable scale") || accept("no learnable parameters") ||
+      accept("without any weight") || accept("no learnable weight")) {
     e.weight = e.bias = false;
-    while (accept("parameters") || accept("parameter") || accept("transform") || accept("transformation")) {
+    while (accept("parameters") || accept("params") || accept("parameter") || accept("transform") ||
+           accept("transformation")) {
     }
     return true;
   }
-  if (accept("weight and bias") || accept("scale and shift") || accept("gain and bias") ||
+  if (accept("affine weight + bias") || accept("affine weight and bias") || accept("weight + bias") ||
+      accept("weight and bias") || accept("scale and shift") || accept("gain and bias") ||
       accept("affine parameters") || accept("elementwise affine") || accept("affine")) {
     return has_bias;
   }
+  if (has_bias && accept("bias")) return true;
   if (!has_bias && (accept("weight") || accept("scale") || accept("gain"))) {
     accept("vector");
     return true;
@@ -244,6 +256,7 @@ bool PhraseParser::reduction_modifier(Entry& e) {
                               {"reduction = mean", "mean"},
                               {"averaged over all", "mean"},
                               {"averaged", "mean"},
+                              {"mean over all", "mean"},
                               {"sum reduction", "sum"},
                               {"reduction sum", "sum"},
                               {"reduction = sum", "sum"},

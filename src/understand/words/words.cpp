@@ -71,9 +71,25 @@ Status collect(std::string_view phrase, const std::map<std::string, std::string>
   return {};
 }
 
+// "snake: x + sin(x)^2" and "quick gelu, i.e. x * sigmoid(1.702 x)" name a formula: what follows is the meaning.
+std::string_view formula_of(std::string_view phrase) {
+  for (std::string_view mark : {": ", "i.e. ", "i.e., ", " meaning ", " that is ", ", namely "})
+    if (size_t at = phrase.find(mark); at != std::string_view::npos) return phrase.substr(at + mark.size());
+  if (size_t comma = phrase.find(", "); comma != std::string_view::npos &&
+                                        phrase.find('(', comma) != std::string_view::npos &&
+                                        phrase.find_first_of("*/+", comma) != std::string_view::npos)
+    return phrase.substr(comma + 2);
+  return {};
+}
+
 }  // namespace
 
 Result<WordsAnswer> read_words(std::string_view phrase) {
+  if (std::string_view formula = formula_of(phrase); !formula.empty() && phrase.size() <= 2000) {
+    WordsAnswer answer;
+    bool is_formula = formula.find_first_of("*/+^(") != std::string_view::npos;
+    if (is_formula && collect(formula, {}, answer, 0) && answer.readings.size() == 1) return answer;
+  }
   if (phrase.size() > 2000)
     return bad_input("a description of more than 2000 characters is no phrase", {}, "give a file instead");
   WordsAnswer answer;
