@@ -1,5 +1,5 @@
-// Arithmetic on index expressions, simplified as it is built: what a split wrote as outer*n + inner, a merge takes
-// apart again.
+// Arithmetic on index expressions. Every expression is kept as a sum of terms in a fixed order, so that equal ones are
+// equal, and // and % take apart what a split put together: (g*n + k) // n is g, where k runs below n.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,27 @@ Index axis_index(LoopAxisId axis);
 Index size_index(ir::Size size);
 Index value_index(ValueId value);
 
-// `size_of` gives the size of a loop axis: an axis is smaller than its size, which is what lets // and % simplify.
+// An axis is smaller than its size, which is what lets // and % simplify.
 class IndexArithmetic {
  public:
   explicit IndexArithmetic(const std::vector<LoopAxis>& axes) : axes_(axes) {}
-  Index add(Index a, Index b) const;
-  Index sub(Index a, Index b) const;
-  Index mul(Index a, Index b) const;
-  Index floor_div(Index a, const ir::Size& n) const;
-  Index mod(Index a, const ir::Size& n) const;
+  Index add(const Index& a, const Index& b) const;
+  Index sub(const Index& a, const Index& b) const;
+  Index mul(const Index& a, const Index& b) const;
+  Index floor_div(const Index& a, const ir::Size& n) const;  // n is positive
+  Index mod(const Index& a, const ir::Size& n) const;
+  // The expression built again, bottom-up, with other leaves.
+  Index rebuild(const Index& index, const std::function<Index(const Index& leaf)>& leaf) const;
+  // Whether the index certainly runs through 0 … n-1 without repetition while each of its axes runs through its own.
+  bool enumerates(const Index& index, const ir::Size& n) const;
 
  private:
-  bool below(const Index& a, const ir::Size& n) const;  // certainly 0 <= a < n
-  // a as outer*n + inner with inner below n, if it is visibly so.
-  std::optional<std::pair<Index, Index>> split(const Index& a, const ir::Size& n) const;
   const std::vector<LoopAxis>& axes_;
 };
 
 std::vector<LoopAxisId> axes_of(const Index& index);  // ascending
-std::string text(const Index& index, const LoopProgram& program);
+std::vector<ValueId> values_of(const Index& index);
+// `kernel` names the values in it.
+std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel = nullptr);
 
 }  // namespace kw::act

@@ -2,13 +2,12 @@
 // must end.
 //
 //   - Reductions over the same loop axes at the same parallel points are stages of one kernel, dependent ones in later
-//   stages.
+//     stages.
 //   - A sum over parallel axes (a weight gradient) rides along: each worker accumulates a slice, a second small kernel
-//   adds the
-//     slices in a fixed order. A reduction of everything is the same with no parallel axes left.
+//     adds the slices in a fixed order.
+//   - A reduction of everything has no parallel axes: what depends on it waits for the next kernel.
 //   - What needs a result that is not known inside the kernel waits for a later kernel, which computes pointwise values
-//   again
-//     rather than writing them to memory; only reduced values are written between kernels.
+//     again rather than writing them to memory; only reduced values are written between kernels.
 //   - What no reduction is left for is pointwise: one kernel per iteration space.
 #pragma once
 
@@ -17,6 +16,7 @@
 
 namespace kw::act {
 
+// The program of a pass; a refusal names its rule and the place in the source.
 Result<LoopProgram> make_program(std::string name, const ir::Graph& pass);
 
 }  // namespace kw::act

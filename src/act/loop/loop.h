@@ -48,7 +48,8 @@ struct LoopAxis {
 // An integer expression over loop axes and sizes: an index into a dimension, or the operand of a comparison that guards
 // it.
 struct Index {
-  enum class Kind : uint8_t { Axis, Size, Value, Add, Sub, Mul, FloorDiv, Mod } kind;
+  // FloorDiv and Mod round down: -1 // 2 is -1, -1 % 2 is 1.
+  enum class Kind : uint8_t { Axis, Size, Value, Add, Sub, Mul, FloorDiv, Mod } kind = Kind::Size;
   LoopAxisId axis = -1;         // Axis
   ir::Size size;                // Size: a number known at launch
   ValueId value = kNoValue;     // Value: an integer that the kernel itself loaded (gather)
@@ -59,9 +60,14 @@ struct Index {
 // A tensor of the pass's interface, or a buffer between two of its kernels.
 struct Buffer {
   enum class Role : uint8_t { Input, Output, Workspace } role;
-  std::string name;
+  std::string name;  // an identifier, unique among buffers and scalars
   ir::Type type;
   std::vector<ir::Size> shape;  // positional, with 1 for unit dimensions
+  std::string tensor = {};      // its name in the pass's interface ("norm.weight"); empty for workspace
+  // Per dimension, the tensor's own dimensions that it stands for, outermost first, where these are not simply one for
+  // one: after axes were collapsed. The program is then for tensors that are dense across them. Dimensions of size one
+  // are in none.
+  std::optional<std::vector<std::vector<int32_t>>> collapsed = {};
 };
 
 // What a value is. All but Load are pure functions of other values at the same point.
@@ -78,7 +84,7 @@ struct Map {  // a pointwise primitive (Cast carries its type in Value::type)
 struct Number {
   ir::Literal literal;
 };
-struct Scalar {  // a run-time scalar of the interface
+struct Scalar {  // a run-time scalar of the interface: one of LoopProgram::scalars
   std::string name;
 };
 struct IndexValue {  // an index expression as an i64 value (iota, positions, sizes)
@@ -88,6 +94,7 @@ struct Reduced {  // the result of a reduction of a stage: known after it
   ir::Op op;      // Sum, Mean, Prod, ReduceMax, ReduceMin, Any, All, LogSumExp, ArgMax, ArgMin
   ValueId arg;
   std::vector<LoopAxisId> over;
+  Index position = {};  // ArgMax, ArgMin: what the result counts; of equal values the one with the least wins
 };
 
 struct Value {
@@ -133,7 +140,13 @@ struct LoopKernel {
   const Value& operator[](ValueId id) const { return values[static_cast<size_t>(id)]; }
 };
 
-// A pass: kernels in order over buffers.
+struct ScalarSource {
+  std::string input;  // its name in the pass's interface
+  std::optional<ir::Literal> default_value;
+};
+
+// A pass: kernels in order over buffers. Names of axes, of symbols, of buffers and scalars together, and of the values
+// of one kernel are each unique identifiers.
 struct LoopProgram {
   std::string name;  // rms_norm_forward
   std::vector<ir::Symbol> symbols;
@@ -142,6 +155,9 @@ struct LoopProgram {
   std::vector<Buffer> buffers;
   std::vector<std::pair<std::string, ir::Type>> scalars;
   std::vector<LoopKernel> kernels;
+  std::vector<ScalarSource> scalar_sources;     // parallel to `scalars`
+  std::vector<ir::SizeConstraint> constraints;  // what the pass relies on; a launch that breaks one is refused
+  std::optional<ir::SymbolId> workers;          // how many slices an accumulation has, if there is one
 };
 
 }  // namespace kw::act

@@ -1,24 +1,38 @@
 #include "act/loop/print.h"
 
 #include "act/loop/index.h"
-#include "base/text.h"
+#include "ir/text/print.h"
 
 namespace kw::act {
 
-std::string text(const Index& index, const LoopProgram& program) {
+namespace {
+
+std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel, bool is_factor) {
   switch (index.kind) {
     case Index::Kind::Axis:
       return program.axes[static_cast<size_t>(index.axis)].name;
-    case Index::Kind::Size:
-      return index.size.text([&](ir::SymbolId id) { return program.symbols[static_cast<size_t>(id)].name; });
+    case Index::Kind::Size: {
+      std::string size =
+          index.size.text([&](ir::SymbolId id) { return program.symbols[static_cast<size_t>(id)].name; });
+      return is_factor && size.find_first_of("+-*/ ") != std::string::npos ? "(" + size + ")" : size;
+    }
     case Index::Kind::Value:
-      return "v" + std::to_string(index.value);
+      return kernel ? (*kernel)[index.value].name : "v" + std::to_string(index.value);
     default:
       break;
   }
   constexpr std::string_view kSigns[] = {" + ", " - ", "*", "//", "%"};
   std::string_view sign = kSigns[static_cast<size_t>(index.kind) - static_cast<size_t>(Index::Kind::Add)];
-  return "(" + text(index.operands[0], program) + std::string(sign) + text(index.operands[1], program) + ")";
+  const bool is_sum = index.kind == Index::Kind::Add || index.kind == Index::Kind::Sub;
+  std::string out = text(index.operands[0], program, kernel, !is_sum) + std::string(sign) +
+                    text(index.operands[1], program, kernel, index.kind != Index::Kind::Add);
+  return is_factor ? "(" + out + ")" : out;
+}
+
+}  // namespace
+
+std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel) {
+  return text(index, program, kernel, false);
 }
 
 namespace {
@@ -32,9 +46,12 @@ class Printer {
     for (const Buffer& b : program_.buffers) {
       constexpr std::string_view kRoles[] = {"input", "output", "workspace"};
       out_ += "  " + std::string(kRoles[static_cast<size_t>(b.role)]) + " " + b.name + ": " + type(b.type) + "[";
-      for (size_t i = 0; i < b.shape.size(); ++i) out_ += (i ? ", " : "") + text(size_index(b.shape[i]), program_);
+      for (size_t i = 0; i < b.shape.size(); ++i)
+        out_ += (i ? ", " : "") + text(size_index(b.shape[i]), program_, nullptr);
       out_ += "]\n";
     }
+    for (const auto& [name, scalar_type] : program_.scalars)
+      out_ += "  scalar " + name + ": " + type(scalar_type) + "\n";
     for (const LoopKernel& kernel : program_.kernels) print(kernel);
     return out_;
   }
@@ -52,14 +69,14 @@ class Printer {
     for (LoopAxisId a : ids) out += (out.empty() ? "" : ", ") + program_.axes[static_cast<size_t>(a)].name;
     return out;
   }
-  std::string address(BufferId buffer, const std::vector<Index>& at) const {
+  std::string address(const LoopKernel& kernel, BufferId buffer, const std::vector<Index>& at) const {
     std::string out = program_.buffers[static_cast<size_t>(buffer)].name + "[";
-    for (size_t i = 0; i < at.size(); ++i) out += (i ? ", " : "") + text(at[i], program_);
+    for (size_t i = 0; i < at.size(); ++i) out += (i ? ", " : "") + text(at[i], program_, &kernel);
     return out + "]";
   }
   std::string use(const LoopKernel& kernel, ValueId v) const {
     const Value& value = kernel[v];
-    if (const Number* n = std::get_if<Number>(&value.what)) return number_text(n->literal.number());
+    if (const Number* n = std::get_if<Number>(&value.what)) return ir::text::literal_text(n->literal);
     if (const Scalar* s = std::get_if<Scalar>(&value.what)) return s->name;
     return value.name;
   }
@@ -71,14 +88,14 @@ class Printer {
     const Value& value = kernel[v];
     std::string right;
     if (const Load* load = std::get_if<Load>(&value.what)) {
-      right = "load " + address(load->buffer, load->at);
+      right = "load " + address(kernel, load->buffer, load->at);
       if (load->guard != kNoValue) right += " if " + use(kernel, load->guard) + " else " + use(kernel, load->otherwise);
     } else if (const Map* map = std::get_if<Map>(&value.what)) {
       right = (map->op == ir::Op::Cast ? type(value.type) : std::string(info(map->op).name)) + "(";
       for (size_t i = 0; i < map->args.size(); ++i) right += (i ? ", " : "") + use(kernel, map->args[i]);
       right += ")";
     } else if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) {
-      right = text(index->index, program_);
+      right = text(index->index, program_, &kernel);
     }
     line(depth, value.name + ": " + type(value.type) + " = " + right);
   }
@@ -88,18 +105,21 @@ class Printer {
     for (const Stage& stage : kernel.stages) {
       line(1, stage.loop.empty() ? "once" : "stage over " + axes(stage.loop));
       for (ValueId v : stage.body) define(kernel, v, 2);
-      for (const Store& s : stage.stores) line(2, "store " + address(s.buffer, s.at) + " = " + use(kernel, s.value));
+      for (const Store& s : stage.stores)
+        line(2, "store " + address(kernel, s.buffer, s.at) + " = " + use(kernel, s.value));
       for (const Accumulate& a : stage.accumulates)
-        line(2, "accumulate " + address(a.buffer, a.at) + " += " + use(kernel, a.value));
+        line(2, "accumulate " + address(kernel, a.buffer, a.at) + " += " + use(kernel, a.value));
       for (ValueId r : stage.reductions) {
         const Reduced& reduced = std::get<Reduced>(kernel[r].what);
-        line(2, kernel[r].name + ": " + type(kernel[r].type) + " = " + std::string(info(reduced.op).name) + " " +
-                    use(kernel, reduced.arg));
+        std::string right = std::string(info(reduced.op).name) + " " + use(kernel, reduced.arg);
+        if (reduced.op == ir::Op::ArgMax || reduced.op == ir::Op::ArgMin)
+          right += " at " + text(reduced.position, program_, &kernel);
+        line(2, kernel[r].name + ": " + type(kernel[r].type) + " = " + right);
       }
       if (!stage.loop.empty() && (!stage.after.empty() || !stage.after_stores.empty())) line(1, "after");
       for (ValueId v : stage.after) define(kernel, v, 2);
       for (const Store& s : stage.after_stores)
-        line(2, "store " + address(s.buffer, s.at) + " = " + use(kernel, s.value));
+        line(2, "store " + address(kernel, s.buffer, s.at) + " = " + use(kernel, s.value));
     }
   }
 

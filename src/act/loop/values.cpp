@@ -1,86 +1,60 @@
 #include "act/loop/values.h"
 
 #include <algorithm>
-#include <set>
+#include <bit>
 
+#include "act/loop/axes.h"
+#include "act/loop/identifier.h"
 #include "act/loop/index.h"
-#include "ir/infer.h"
 
 namespace kw::act {
 namespace {
 
 using ir::AxisId;
+using ir::DType;
+using ir::kNoNode;
 using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
 using Coordinates = std::map<AxisId, Index>;
 
+template <class T>
+using Bits = std::conditional_t<std::is_same_v<T, double>, double, int64_t>;
+
+constexpr int kDeepestMath = 4000;      // nested nodes: the recursion's stack
+constexpr size_t kMostValues = 100000;  // positions multiply where views of views overlap
+
 class ValueLowering {
  public:
-  explicit ValueLowering(const ir::Graph& graph) : graph_(graph), arithmetic_(out_.axes) {}
+  explicit ValueLowering(const ir::Graph& graph) : graph_(graph), arithmetic_(out_.axes) {
+    AxisPositions chosen = choose_axes(graph);
+    out_.axes = std::move(chosen.axes);
+    position_ = std::move(chosen.position);
+  }
 
   Result<LoweredValues> run() {
-    choose_axes();
     for (const ir::Input& input : graph_.inputs) add_input(input);
-    for (const ir::Output& output : graph_.outputs) {
+    const auto first_output = static_cast<BufferId>(out_.buffers.size());
+    for (const ir::Output& output : graph_.outputs)
+      out_.buffers.push_back({Buffer::Role::Output, names_.take(output.name, "output"), graph_[output.node].type,
+                              shape(output.dims), output.name});
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       Coordinates at;
       std::vector<Index> address;
-      for (AxisId a : output.dims) {
-        address.push_back(a == ir::kUnit ? size_index(0) : position_[static_cast<size_t>(a)]);
-        if (a != ir::kUnit) at[a] = position_[static_cast<size_t>(a)];
+      for (AxisId a : graph_.outputs[i].dims) {
+        address.push_back(a == ir::kUnit ? size_index(0) : position(a));
+        if (a != ir::kUnit) at[a] = position(a);
       }
-      KW_TRY(ValueId value, lower(output.node, at, kNoValue));
-      out_.buffers.push_back({Buffer::Role::Output, output.name, graph_[output.node].type, shape(output.dims)});
-      out_.outputs.push_back({static_cast<BufferId>(out_.buffers.size() - 1), std::move(address), value});
+      KW_TRY(ValueId value, lower(graph_.outputs[i].node, at, kNoValue));
+      out_.outputs.push_back({first_output + static_cast<BufferId>(i), std::move(address), value});
     }
     return std::move(out_);
   }
 
  private:
-  // Every graph axis gets a position in terms of loop axes. An axis that a view splits is walked as its two parts, so
-  // that a group is a range of loop axes: c is g*(c/g) + k.
-  void choose_axes() {
-    position_.assign(graph_.axes.size(), size_index(0));
-    std::vector<bool> known(graph_.axes.size());
-    std::map<AxisId, std::pair<AxisId, AxisId>> parts;
-    for (const Node& node : graph_.nodes)
-      if (node.op == Op::Split || node.op == Op::Merge) {
-        const ir::SplitAttr& s = node.as<ir::SplitAttr>();
-        parts.try_emplace(s.whole, s.outer, s.inner);
-      }
-    std::set<AxisId> visiting;
-    auto place = [&](auto&& self, AxisId a) -> void {
-      if (known[static_cast<size_t>(a)]) return;
-      auto split = parts.find(a);
-      if (split != parts.end() && visiting.insert(a).second) {
-        self(self, split->second.first);
-        self(self, split->second.second);
-        if (!known[static_cast<size_t>(a)]) {
-          const ir::Size& inner = graph_.axis(split->second.second).size;
-          position_[static_cast<size_t>(a)] =
-              arithmetic_.add(arithmetic_.mul(position_[static_cast<size_t>(split->second.first)], size_index(inner)),
-                              position_[static_cast<size_t>(split->second.second)]);
-          known[static_cast<size_t>(a)] = true;
-        }
-        return;
-      }
-      out_.axes.push_back({graph_.axis(a).name, graph_.axis(a).size, {a}});
-      position_[static_cast<size_t>(a)] = axis_index(static_cast<LoopAxisId>(out_.axes.size() - 1));
-      known[static_cast<size_t>(a)] = true;
-    };
-    // In the order of the interface, so that the last axis of the first tensor is the last loop axis.
-    for (const ir::Input& input : graph_.inputs)
-      for (AxisId a : input.dims)
-        if (a != ir::kUnit) place(place, a);
-    for (const ir::Output& output : graph_.outputs)
-      for (AxisId a : output.dims)
-        if (a != ir::kUnit) place(place, a);
-    for (const Node& node : graph_.nodes) {
-      for (AxisId a : node.axes) place(place, a);
-      for (AxisId a : ir::mentioned_axes(node.attr)) place(place, a);
-    }
-  }
+  const Index& position(AxisId a) const { return position_[static_cast<size_t>(a)]; }
+  const Value& at(ValueId v) const { return out_.values[static_cast<size_t>(v)]; }
 
   std::vector<ir::Size> shape(const std::vector<AxisId>& dims) const {
     std::vector<ir::Size> sizes;
@@ -89,70 +63,58 @@ class ValueLowering {
   }
 
   void add_input(const ir::Input& input) {
+    std::string name = names_.take(input.name, "input");
     if (input.kind == ir::InputKind::Scalar) {
-      out_.scalars.emplace_back(input.name, input.type);
       buffer_of_.push_back(-1);
+      scalar_of_.push_back(name);
+      out_.scalars.emplace_back(name, input.type);
+      out_.scalar_sources.push_back({input.name, input.default_value});
       return;
     }
-    out_.buffers.push_back({Buffer::Role::Input, input.name, input.type, shape(input.dims)});
-    buffer_of_.push_back(static_cast<BufferId>(out_.buffers.size() - 1));
+    buffer_of_.push_back(static_cast<BufferId>(out_.buffers.size()));
+    scalar_of_.emplace_back();
+    out_.buffers.push_back({Buffer::Role::Input, std::move(name), input.type, shape(input.dims), input.name});
   }
 
+  // ---- values: equal ones are one ----
   ValueId add(Value value, NodeId node) {
     std::sort(value.axes.begin(), value.axes.end());
     value.axes.erase(std::unique(value.axes.begin(), value.axes.end()), value.axes.end());
-    if (node != ir::kNoNode) {
+    if (node != kNoNode) {
       value.origin = graph_.origins[static_cast<size_t>(node)];
       if (auto name = graph_.names.find(node); name != graph_.names.end()) value.name = name->second;
     }
-    out_.values.push_back(std::move(value));
-    return static_cast<ValueId>(out_.values.size() - 1);
+    auto [known, is_new] = interned_.try_emplace(describe(value), static_cast<ValueId>(out_.values.size()));
+    if (is_new) {
+      out_.values.push_back(std::move(value));
+    } else if (Value& same = out_.values[static_cast<size_t>(known->second)]; same.name.empty()) {
+      same.name = std::move(value.name);
+    }
+    return known->second;
   }
 
-  ValueId map(Op op, std::vector<ValueId> args, ir::Type type, NodeId node) {
-    std::vector<LoopAxisId> axes;
-    for (ValueId a : args)
-      axes.insert(axes.end(), out_.values[static_cast<size_t>(a)].axes.begin(),
-                  out_.values[static_cast<size_t>(a)].axes.end());
-    return add({Map{op, std::move(args)}, type, std::move(axes), "", {}}, node);
-  }
-
-  ValueId index_value(const Index& index, NodeId node = ir::kNoNode) {
-    for (size_t i = 0; i < out_.values.size(); ++i)
-      if (const IndexValue* known = std::get_if<IndexValue>(&out_.values[i].what); known && known->index == index)
-        return static_cast<ValueId>(i);
-    return add({IndexValue{index}, ir::DType::I64, axes_of(index), "", {}}, node);
-  }
-
-  ValueId both(ValueId a, ValueId b) {
-    return a == kNoValue ? b : b == kNoValue ? a : map(Op::And, {a, b}, ir::DType::Bool, ir::kNoNode);
-  }
-
-  // 0 <= index < n as a bool; kNoValue where a bound needs no test.
-  ValueId within(const Index& index, const ir::Size& n, bool from_below, bool from_above) {
-    ValueId i = index_value(index), inside = kNoValue;
-    if (from_below) inside = map(Op::Le, {index_value(size_index(0)), i}, ir::DType::Bool, ir::kNoNode);
-    if (from_above) inside = both(inside, map(Op::Lt, {i, index_value(size_index(n))}, ir::DType::Bool, ir::kNoNode));
-    return inside;
-  }
-
-  // The value of `node` at `at` (its axes' positions); `guard` says where it is wanted at all.
-  Result<ValueId> lower(NodeId id, const Coordinates& at, ValueId guard) {
-    const Node& node = graph_[id];
-    Coordinates own;
-    for (AxisId a : node.axes) own.emplace(a, at.at(a));
-    auto key = std::make_tuple(id, describe(own), guard);
-    if (auto known = memo_.find(key); known != memo_.end()) return known->second;
-    if (++depth_ > 4000) return bad_input("the math is nested too deeply to be lowered");
-    Result<ValueId> value = lower_new(id, node, own, guard);
-    --depth_;
-    if (value) memo_.emplace(std::move(key), *value);
-    return value;
-  }
-
-  std::string describe(const Coordinates& at) const {
-    std::string out;
-    for (const auto& [axis, index] : at) out += std::to_string(axis) + "=" + describe(index) + ";";
+  std::string describe(const Value& value) const {
+    std::string out = std::to_string(value.type.params()) + ":" + std::to_string(static_cast<int>(value.type.floor()));
+    auto number = [&](auto n) { out += " " + std::to_string(static_cast<int64_t>(n)); };
+    if (const Load* load = std::get_if<Load>(&value.what)) {
+      out += "load", number(load->buffer), number(load->guard), number(load->otherwise);
+      for (const Index& index : load->at) out += " " + describe(index);
+    } else if (const Map* map = std::get_if<Map>(&value.what)) {
+      out += "map", number(map->op);
+      for (ValueId arg : map->args) number(arg);
+    } else if (const Number* literal = std::get_if<Number>(&value.what)) {
+      const auto& held = literal->literal.value;
+      out += "number", number(held.index());
+      std::visit([&](auto v) { number(std::bit_cast<int64_t>(static_cast<Bits<decltype(v)>>(v))); }, held);
+    } else if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) {
+      out += "scalar " + scalar->name;
+    } else if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) {
+      out += "index " + describe(index->index);
+    } else if (const Reduced* reduced = std::get_if<Reduced>(&value.what)) {
+      out += "reduced", number(reduced->op), number(reduced->arg);
+      for (LoopAxisId a : reduced->over) number(a);
+      out += " " + describe(reduced->position);
+    }
     return out;
   }
   std::string describe(const Index& i) const {
@@ -164,10 +126,60 @@ class ValueLowering {
       case Index::Kind::Value:
         return "v" + std::to_string(i.value);
       default:
-        break;
+        return "(" + std::to_string(static_cast<int>(i.kind)) + " " + describe(i.operands[0]) + " " +
+               describe(i.operands[1]) + ")";
     }
-    return "(" + std::to_string(static_cast<int>(i.kind)) + " " + describe(i.operands[0]) + " " +
-           describe(i.operands[1]) + ")";
+  }
+  std::string describe(const Coordinates& at) const {
+    std::string out;
+    for (const auto& [axis, index] : at) out += std::to_string(axis) + "=" + describe(index) + ";";
+    return out;
+  }
+
+  ValueId map(Op op, std::vector<ValueId> args, ir::Type type, NodeId node = kNoNode) {
+    std::vector<LoopAxisId> axes;
+    for (ValueId a : args) axes.insert(axes.end(), at(a).axes.begin(), at(a).axes.end());
+    return add({Map{op, std::move(args)}, type, std::move(axes), "", {}}, node);
+  }
+  ValueId index_value(const Index& index, ir::Type type = DType::I64, NodeId node = kNoNode) {
+    return add({IndexValue{index}, type, axes_of(index), "", {}}, node);
+  }
+  ValueId number(double value) { return add({Number{ir::Literal{value}}, DType::Real, {}, "", {}}, kNoNode); }
+  ValueId both(ValueId a, ValueId b) {
+    return a == kNoValue ? b : b == kNoValue ? a : map(Op::And, {a, b}, DType::Bool);
+  }
+  ValueId less(const Index& a, const Index& b) { return map(Op::Lt, {index_value(a), index_value(b)}, DType::Bool); }
+  ValueId at_most(const Index& a, const Index& b) { return map(Op::Le, {index_value(a), index_value(b)}, DType::Bool); }
+
+  ValueId load(BufferId buffer, std::vector<Index> address, ir::Type type, ValueId guard, NodeId node) {
+    std::vector<LoopAxisId> axes;
+    for (const Index& index : address)
+      for (LoopAxisId axis : axes_of(index)) axes.push_back(axis);
+    Load load{buffer, std::move(address), guard, kNoValue};
+    if (guard != kNoValue) {
+      load.otherwise = number(0);
+      axes.insert(axes.end(), at(guard).axes.begin(), at(guard).axes.end());
+    }
+    const std::string& name = out_.buffers[static_cast<size_t>(buffer)].name;
+    return add({std::move(load), type, std::move(axes), name, {}}, node);
+  }
+
+  // ---- nodes ----
+  // The value of `node` at `at` (its axes' positions); `guard` says where it is wanted at all: loads elsewhere would be
+  // out of bounds.
+  Result<ValueId> lower(NodeId id, const Coordinates& at, ValueId guard) {
+    const Node& node = graph_[id];
+    Coordinates own;
+    for (AxisId a : node.axes) own.emplace(a, at.at(a));
+    auto key = std::make_tuple(id, describe(own), guard);
+    if (auto known = memo_.find(key); known != memo_.end()) return known->second;
+    if (depth_ > kDeepestMath || out_.values.size() > kMostValues)
+      return refuse(id, depth_ > kDeepestMath ? "rule depth" : "rule overlapping views");
+    ++depth_;
+    Result<ValueId> value = lower_new(id, node, own, guard);
+    --depth_;
+    if (value) memo_.emplace(std::move(key), *value);
+    return value;
   }
 
   Failure refuse(NodeId id, std::string_view rule) const {
@@ -210,29 +222,18 @@ class ValueLowering {
   Result<ValueId> lower_leaf(NodeId id, const Node& node, const Coordinates& at, ValueId guard) {
     switch (node.op) {
       case Op::Input: {
-        const ir::InputRef& ref = node.as<ir::InputRef>();
-        const ir::Input& input = graph_.inputs[static_cast<size_t>(ref.index)];
-        BufferId buffer = buffer_of_[static_cast<size_t>(ref.index)];
-        if (buffer < 0) return add({Scalar{input.name}, node.type, {}, input.name, {}}, id);
-        Load load{buffer, {}, guard, kNoValue};
-        std::vector<LoopAxisId> axes;
-        for (AxisId a : input.dims) {
-          load.at.push_back(a == ir::kUnit ? size_index(0) : at.at(a));
-          for (LoopAxisId axis : axes_of(load.at.back())) axes.push_back(axis);
-        }
-        if (guard != kNoValue) {
-          load.otherwise = add({Number{ir::Literal{0.0}}, ir::DType::Real, {}, "", {}}, ir::kNoNode);
-          const std::vector<LoopAxisId>& guarded = out_.values[static_cast<size_t>(guard)].axes;
-          axes.insert(axes.end(), guarded.begin(), guarded.end());
-        }
-        return add({std::move(load), node.type, std::move(axes), input.name, {}}, id);
+        const auto input = static_cast<size_t>(node.as<ir::InputRef>().index);
+        if (buffer_of_[input] < 0) return add({Scalar{scalar_of_[input]}, node.type, {}, scalar_of_[input], {}}, id);
+        std::vector<Index> address;
+        for (AxisId a : graph_.inputs[input].dims) address.push_back(a == ir::kUnit ? size_index(0) : at.at(a));
+        return load(buffer_of_[input], std::move(address), node.type, guard, id);
       }
       case Op::Const:
         return add({Number{node.as<ir::Literal>()}, node.type, {}, "", {}}, id);
       case Op::SizeOf:
-        return index_value(size_index(node.as<ir::SizeAttr>().size), id);
+        return index_value(size_index(node.as<ir::SizeAttr>().size), node.type, id);
       case Op::Iota:
-        return index_value(at.at(node.axes[0]), id);
+        return index_value(at.at(node.axes[0]), node.type, id);
       case Op::Random: {
         // The counter of an element: its row-major position over the ordered axes.
         Index counter = size_index(0);
@@ -247,29 +248,65 @@ class ValueLowering {
     }
   }
 
-  Result<ValueId> lower_reduction(NodeId id, const Node& node, Coordinates at, ValueId guard) {
+  Result<ValueId> lower_reduction(NodeId id, const Node& node, const Coordinates& at, ValueId guard) {
     if (node.op == Op::Reduce) return refuse(id, "rule combine");
+    const bool elsewhere =
+        std::any_of(at.begin(), at.end(), [&](const auto& p) { return p.second != position(p.first); });
+    if (elsewhere) return read_back(id, node, at, guard);
+    Coordinates inner = at;
     std::vector<LoopAxisId> over;
+    Index counted;
     for (AxisId a : node.as<ir::AxisList>().axes) {
-      const Index& position = position_[static_cast<size_t>(a)];
-      at[a] = position;
-      for (LoopAxisId axis : axes_of(position)) over.push_back(axis);
+      inner[a] = counted = position(a);
+      for (LoopAxisId axis : axes_of(counted)) over.push_back(axis);
     }
     std::sort(over.begin(), over.end());
-    // A result that is wanted at a position built from the reduced axes themselves would confuse the two.
-    for (const auto& [axis, index] : at) {
-      const std::vector<AxisId>& reduced = node.as<ir::AxisList>().axes;
-      if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) continue;
-      for (LoopAxisId used : axes_of(index))
-        if (std::binary_search(over.begin(), over.end(), used)) return refuse(id, "rule reduction within its own axis");
-    }
-    KW_TRY(ValueId arg, lower(node.args[0], at, guard));
+    const bool counts = node.op == Op::ArgMax || node.op == Op::ArgMin;
+    KW_TRY(ValueId arg, lower(node.args[0], inner, kNoValue));
     std::vector<LoopAxisId> axes;
-    for (LoopAxisId a : out_.values[static_cast<size_t>(arg)].axes)
+    for (LoopAxisId a : this->at(arg).axes)
       if (!std::binary_search(over.begin(), over.end(), a)) axes.push_back(a);
-    return add({Reduced{node.op, arg, over}, node.type, std::move(axes), "", {}}, id);
+    return add({Reduced{node.op, arg, over, counts ? counted : Index{}}, node.type, std::move(axes), "", {}}, id);
   }
 
+  Result<ValueId> read_back(NodeId id, const Node& node, const Coordinates& at, ValueId guard) {
+    Coordinates own;
+    for (AxisId a : node.axes) own.emplace(a, position(a));
+    KW_TRY(ValueId value, lower(id, own, kNoValue));
+    std::map<LoopAxisId, Index> wanted;
+    for (const auto& [axis, index] : at) invert(axis, index, wanted);
+    std::vector<Index> address;
+    for (LoopAxisId a : this->at(value).axes) address.push_back(wanted.at(a));
+    return load(memory_of(value), std::move(address), node.type, guard, kNoNode);
+  }
+
+  // The value of each loop axis of a graph axis where that is `index`: its position is a sum of digits.
+  void invert(AxisId axis, const Index& index, std::map<LoopAxisId, Index>& wanted) const {
+    for (LoopAxisId a : axes_of(position(axis))) {
+      // A digit's coefficient is what the position is where the digit is 1 and every other 0.
+      Index coefficient = arithmetic_.rebuild(position(axis), [&](const Index& leaf) {
+        return leaf.kind == Index::Kind::Axis ? size_index(leaf.axis == a ? 1 : 0) : leaf;
+      });
+      const ir::Size& size = out_.axes[static_cast<size_t>(a)].size;
+      Index digit = arithmetic_.floor_div(index, coefficient.size);
+      const bool is_first = coefficient.size * size == graph_.axis(axis).size;
+      wanted.emplace(a, is_first ? digit : arithmetic_.mod(digit, size));
+    }
+  }
+
+  BufferId memory_of(ValueId value) {
+    for (const auto& [buffer, held] : out_.read_back)
+      if (held == value) return buffer;
+    std::vector<ir::Size> sizes;
+    for (LoopAxisId a : at(value).axes) sizes.push_back(out_.axes[static_cast<size_t>(a)].size);
+    out_.buffers.push_back({Buffer::Role::Workspace, names_.take(at(value).name, "reduced"),
+                            stored_type(at(value).type), std::move(sizes)});
+    const auto buffer = static_cast<BufferId>(out_.buffers.size() - 1);
+    out_.read_back.emplace(buffer, value);
+    return buffer;
+  }
+
+  // ---- views ----
   Result<ValueId> lower_view(NodeId id, const Node& node, Coordinates at, ValueId guard) {
     switch (node.op) {
       case Op::Broadcast:
@@ -284,7 +321,7 @@ class ValueLowering {
         const ir::SliceAttr& s = node.as<ir::SliceAttr>();
         Index to = at.at(s.to);
         at.erase(s.to);
-        at[s.from] = arithmetic_.add(size_index(s.start), arithmetic_.mul(to, size_index(s.step)));
+        at[s.from] = arithmetic_.add(arithmetic_.mul(to, size_index(s.step)), size_index(s.start));
         return lower(node.args[0], at, guard);
       }
       case Op::Split: {
@@ -305,51 +342,10 @@ class ValueLowering {
         at[s.inner] = arithmetic_.mod(whole, inner);
         return lower(node.args[0], at, guard);
       }
-      case Op::Pad: {
-        const ir::SliceAttr& s = node.as<ir::SliceAttr>();
-        Index offset = arithmetic_.sub(at.at(s.to), size_index(s.start));
-        Index position = s.step == 1 ? offset : arithmetic_.floor_div(offset, ir::Size(s.step));
-        bool starts_later = !(s.start == ir::Size(0));
-        bool ends_earlier = !(s.start + graph_.axis(s.from).size == graph_.axis(s.to).size);
-        ValueId inside = within(position, graph_.axis(s.from).size, starts_later, ends_earlier || s.step != 1);
-        if (s.step != 1) {
-          ValueId rest = index_value(arithmetic_.mod(offset, ir::Size(s.step)));
-          inside = both(inside, map(Op::Eq, {rest, index_value(size_index(0))}, ir::DType::Bool, ir::kNoNode));
-        }
-        at.erase(s.to);
-        at[s.from] = position;
-        KW_TRY(ValueId value, lower(node.args[0], at, both(guard, inside)));
-        if (inside == kNoValue) return value;
-        KW_TRY(ValueId fill, lower(node.args[1], {}, kNoValue));
-        return map(Op::Select, {inside, value, fill}, node.type, id);
-      }
-      case Op::Concat: {
-        const ir::ConcatAttr& c = node.as<ir::ConcatAttr>();
-        Index to = at.at(c.to);
-        ir::Size start(0);
-        ValueId result = kNoValue;
-        std::vector<std::pair<ValueId, ValueId>> parts;  // condition that it is this part or an earlier one, value
-        for (size_t i = 0; i < node.args.size(); ++i) {
-          const ir::Size& length = graph_.axis(c.from[i]).size;
-          Coordinates inner = at;
-          inner.erase(c.to);
-          inner[c.from[i]] = arithmetic_.sub(to, size_index(start));
-          bool last = i + 1 == node.args.size();
-          ValueId before_end = last ? kNoValue
-                                    : map(Op::Lt, {index_value(to), index_value(size_index(start + length))},
-                                          ir::DType::Bool, ir::kNoNode);
-          ValueId after_start =
-              i == 0 ? kNoValue
-                     : map(Op::Le, {index_value(size_index(start)), index_value(to)}, ir::DType::Bool, ir::kNoNode);
-          KW_TRY(ValueId value, lower(node.args[i], inner, both(guard, both(after_start, before_end))));
-          parts.emplace_back(before_end, value);
-          start = start + length;
-        }
-        result = parts.back().second;
-        for (size_t i = parts.size() - 1; i-- > 0;)
-          result = map(Op::Select, {parts[i].first, parts[i].second, result}, node.type, id);
-        return result;
-      }
+      case Op::Pad:
+        return lower_pad(id, node, std::move(at), guard);
+      case Op::Concat:
+        return lower_concat(id, node, at, guard);
       case Op::Window:
         return refuse(id, "rule window");
       default:
@@ -357,16 +353,77 @@ class ValueLowering {
     }
   }
 
+  Result<ValueId> lower_pad(NodeId id, const Node& node, Coordinates at, ValueId guard) {
+    const ir::SliceAttr& s = node.as<ir::SliceAttr>();
+    const ir::Size& length = graph_.axis(s.from).size;
+    Index offset = arithmetic_.sub(at.at(s.to), size_index(s.start));
+    Index position = arithmetic_.floor_div(offset, ir::Size(s.step));
+    ValueId inside = kNoValue;
+    if (s.start != ir::Size(0)) inside = at_most(size_index(0), offset);
+    if (s.step != 1 || s.start + length != graph_.axis(s.to).size)
+      inside = both(inside, less(position, size_index(length)));
+    if (s.step != 1) {
+      Index rest = arithmetic_.mod(offset, ir::Size(s.step));
+      inside = both(inside, map(Op::Eq, {index_value(rest), index_value(size_index(0))}, DType::Bool));
+    }
+    at.erase(s.to);
+    at[s.from] = position;
+    KW_TRY(ValueId value, lower(node.args[0], at, both(guard, inside)));
+    if (inside == kNoValue) return value;
+    KW_TRY(ValueId fill, lower(node.args[1], {}, kNoValue));
+    return select(inside, value, fill, node.type, id);
+  }
+
+  Result<ValueId> lower_concat(NodeId id, const Node& node, const Coordinates& at, ValueId guard) {
+    const ir::ConcatAttr& c = node.as<ir::ConcatAttr>();
+    const Index to = at.at(c.to);
+    ir::Size start(0);
+    std::vector<std::pair<ValueId, ValueId>> parts;  // condition that it is this part or an earlier one, value
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      ir::Size end = start + graph_.axis(c.from[i]).size;
+      Coordinates inner = at;
+      inner.erase(c.to);
+      inner[c.from[i]] = arithmetic_.sub(to, size_index(start));
+      ValueId before_end = i + 1 == node.args.size() ? kNoValue : less(to, size_index(end));
+      ValueId after_start = i == 0 ? kNoValue : at_most(size_index(start), to);
+      KW_TRY(ValueId value, lower(node.args[i], inner, both(guard, both(after_start, before_end))));
+      parts.emplace_back(before_end, value);
+      start = end;
+    }
+    ValueId result = parts.back().second;
+    for (size_t i = parts.size() - 1; i-- > 0;) result = select(parts[i].first, parts[i].second, result, node.type, id);
+    return result;
+  }
+
+  // A load that is not made where the condition fails needs no select beside it: the fill is what it gives there.
+  ValueId select(ValueId condition, ValueId then, ValueId otherwise, ir::Type type, NodeId node) {
+    const Load* guarded = std::get_if<Load>(&at(then).what);
+    const bool fits = guarded && guarded->guard == condition && at(then).type == type &&
+                      std::holds_alternative<Number>(at(otherwise).what);
+    if (!fits) return map(Op::Select, {condition, then, otherwise}, type, node);
+    Value filled = at(then);
+    std::get<Load>(filled.what).otherwise = otherwise;
+    return add(std::move(filled), node);
+  }
+
   const ir::Graph& graph_;
   LoweredValues out_;
   IndexArithmetic arithmetic_;
-  std::vector<Index> position_;      // by graph axis
-  std::vector<BufferId> buffer_of_;  // by input; -1 for a scalar
+  std::vector<Index> position_;         // by graph axis
+  std::vector<BufferId> buffer_of_;     // by input; -1 for a scalar
+  std::vector<std::string> scalar_of_;  // by input
+  Identifiers names_;                   // of buffers and scalars
+  std::map<std::string, ValueId> interned_;
   std::map<std::tuple<NodeId, std::string, ValueId>, ValueId> memo_;
   int depth_ = 0;
 };
 
 }  // namespace
+
+ir::Type stored_type(ir::Type type) {
+  if (!type.weak()) return type;
+  return type.floating() ? DType::F64 : DType::I64;
+}
 
 Result<LoweredValues> lower_values(const ir::Graph& pass) { return ValueLowering(pass).run(); }
 

@@ -7,6 +7,7 @@
 namespace kw::ir::interpreter {
 
 // Rounds what an op computed to its node's type, and turns the spreads (if any) into bounds.
+void finish_values(Op op, DType type, bool rounded, Exactness exactness, double* values, double* spreads, int64_t n);
 void finish_values(const Context& context, const Node& node, Exactness exactness, double* values, double* spreads,
                    int64_t n);
 
@@ -17,6 +18,8 @@ struct Conversion {
   // that they compute in. The oracle follows CUDA; the bound covers both.
   DType alternative = DType::None;
 };
+Conversion conversion_of(Op op, DType result, std::span<const DType> operands, size_t operand,
+                         const InterpretOptions& options);
 Conversion conversion_of(const Context& context, const Node& reader, size_t operand);
 // Converts values (and bounds, if any) in place.
 void convert(const Conversion& conversion, double* values, double* bounds, int64_t n);

@@ -5,14 +5,12 @@
 
 namespace kw::ir::interpreter {
 
-void finish_values(const Context& context, const Node& node, Exactness exactness, double* values, double* spreads,
-                   int64_t n) {
-  const DType type = context.dtype(node);
+void finish_values(Op op, DType type, bool rounded, Exactness exactness, double* values, double* spreads, int64_t n) {
   const bool integral = !is_floating(type) && !is_weak(type);
-  if (exactness == Exactness::Moved || !context.rounded()) {
+  if (exactness == Exactness::Moved || !rounded) {
     // Narrow integers wrap in any semantics, and a cast to an integer truncates.
     if (integral && type != DType::Bool && type != DType::I64) round_values(type, values, n);
-    if (integral && node.op == Op::Cast) round_values(type, values, n);
+    if (integral && op == Op::Cast) round_values(type, values, n);
     return;
   }
   if (spreads)
@@ -21,9 +19,15 @@ void finish_values(const Context& context, const Node& node, Exactness exactness
     round_values(type, values, n);
 }
 
-Conversion conversion_of(const Context& context, const Node& reader, size_t operand) {
-  if (!context.rounded()) return {};
-  switch (reader.op) {
+void finish_values(const Context& context, const Node& node, Exactness exactness, double* values, double* spreads,
+                   int64_t n) {
+  finish_values(node.op, context.dtype(node), context.rounded(), exactness, values, spreads, n);
+}
+
+Conversion conversion_of(Op op, DType result, std::span<const DType> operands, size_t operand,
+                         const InterpretOptions& options) {
+  if (options.semantics != Semantics::Rounded) return {};
+  switch (op) {
     case Op::Input:
     case Op::Cast:
     case Op::StopGradient:
@@ -32,19 +36,22 @@ Conversion conversion_of(const Context& context, const Node& reader, size_t oper
     default:
       break;
   }
-  if (reader.op == Op::Select && operand == 0) return {};
-  const bool compares = reader.op == Op::Lt || reader.op == Op::Le || reader.op == Op::Eq || reader.op == Op::Ne;
-  DType common = context.dtype(reader);
-  if (compares)
-    common = promote(context.dtype(context.graph[reader.args[0]]), context.dtype(context.graph[reader.args[1]]));
-  const DType from = context.dtype(context.graph[reader.args[operand]]);
+  if (op == Op::Select && operand == 0) return {};
+  const bool compares = op == Op::Lt || op == Op::Le || op == Op::Eq || op == Op::Ne;
+  const DType common = compares ? promote(operands[0], operands[1]) : result;
+  const DType from = operands[operand];
   if (from == common || is_weak(common)) return {};
   if (!is_weak(from)) return holds_exactly(common, from) ? Conversion{} : Conversion{common};
-  const bool moves = meaning_of(reader.op, context.options).exactness == Exactness::Moved;
+  const bool moves = meaning_of(op, options).exactness == Exactness::Moved;
   if (moves) return {common};
-  const bool cpu_rounds_to_the_type =
-      reader.op == Op::Add || reader.op == Op::Sub || reader.op == Op::Pow || reader.op == Op::Mod;
+  const bool cpu_rounds_to_the_type = op == Op::Add || op == Op::Sub || op == Op::Pow || op == Op::Mod;
   return {opmath(common), cpu_rounds_to_the_type && opmath(common) != common ? common : DType::None};
+}
+
+Conversion conversion_of(const Context& context, const Node& reader, size_t operand) {
+  std::array<DType, 3> types{};
+  for (size_t i = 0; i < reader.args.size(); ++i) types[i] = context.dtype(context.graph[reader.args[i]]);
+  return conversion_of(reader.op, context.dtype(reader), types, operand, context.options);
 }
 
 void convert(const Conversion& conversion, double* values, double* bounds, int64_t n) {

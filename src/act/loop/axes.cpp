@@ -1,0 +1,82 @@
+#include "act/loop/axes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "act/loop/identifier.h"
+#include "act/loop/index.h"
+#include "ir/infer.h"
+
+namespace kw::act {
+namespace {
+
+using ir::AxisId;
+
+class AxisChoice {
+ public:
+  explicit AxisChoice(const ir::Graph& graph) : graph_(graph), known_(graph.axes.size()), arithmetic_(out_.axes) {
+    out_.position.assign(graph.axes.size(), size_index(0));
+    for (const ir::Node& node : graph.nodes)
+      if (node.op == ir::Op::Split || node.op == ir::Op::Merge) {
+        const ir::SplitAttr& s = node.as<ir::SplitAttr>();
+        parts_.try_emplace(s.whole, s.outer, s.inner);
+      }
+  }
+
+  AxisPositions run() {
+    std::vector<std::vector<AxisId>> tensors;
+    for (const ir::Input& input : graph_.inputs) tensors.push_back(input.dims);
+    for (const ir::Output& output : graph_.outputs) tensors.push_back(output.dims);
+    for (std::vector<AxisId>& dims : tensors) std::erase(dims, ir::kUnit);
+    std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    for (const std::vector<AxisId>& dims : tensors) place(dims);
+    for (const ir::Node& node : graph_.nodes) {
+      place(node.axes);
+      place(ir::mentioned_axes(node.attr));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void place(const std::vector<AxisId>& axes) {
+    for (AxisId a : axes)
+      if (a != ir::kUnit) place(a);
+  }
+
+  void place(AxisId a) {
+    if (known_[static_cast<size_t>(a)]) return;
+    auto split = parts_.find(a);
+    if (split != parts_.end() && visiting_.insert(a).second) {
+      auto [outer, inner] = split->second;
+      place(outer);
+      place(inner);
+      if (known_[static_cast<size_t>(a)]) return;
+      set(a, arithmetic_.add(arithmetic_.mul(at(outer), size_index(graph_.axis(inner).size)), at(inner)));
+      return;
+    }
+    const ir::Axis& axis = graph_.axis(a);
+    out_.axes.push_back({names_.take(axis.name, "i"), axis.size, {a}});
+    set(a, axis_index(static_cast<LoopAxisId>(out_.axes.size() - 1)));
+  }
+
+  const Index& at(AxisId a) const { return out_.position[static_cast<size_t>(a)]; }
+  void set(AxisId a, Index position) {
+    out_.position[static_cast<size_t>(a)] = std::move(position);
+    known_[static_cast<size_t>(a)] = true;
+  }
+
+  const ir::Graph& graph_;
+  AxisPositions out_;
+  std::vector<bool> known_;
+  std::map<AxisId, std::pair<AxisId, AxisId>> parts_;
+  std::set<AxisId> visiting_;
+  Identifiers names_;
+  IndexArithmetic arithmetic_;
+};
+
+}  // namespace
+
+AxisPositions choose_axes(const ir::Graph& pass) { return AxisChoice(pass).run(); }
+
+}  // namespace kw::act

@@ -1,0 +1,24 @@
+// Names of the math as identifiers of generated code: `norm.weight` is not one, `lambda` is a keyword somewhere, and
+// two values may bear the same name.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace kw::act {
+
+// A letter or _ and then letters, digits and _; no keyword of C++, CUDA or Python.
+bool is_identifier(std::string_view name);
+
+// One scope of names.
+class Identifiers {
+ public:
+  // The identifier nearest to `wanted` that is still free, and takes it; `fallback` stands for a name that is empty.
+  std::string take(std::string_view wanted, std::string_view fallback);
+
+ private:
+  std::set<std::string> taken_;
+};
+
+}  // namespace kw::act
