@@ -1,0 +1,80 @@
+// Element types of kernels on the CPU: the 16-bit floats, and which type holds a value of several.
+//
+// Every conversion is plain integer or float arithmetic without a branch, and copies go member by member, so that a
+// loop over elements becomes vector instructions.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kw {
+
+struct bf16 {
+  uint16_t bits;
+  bf16() = default;
+  bf16(const bf16& other) : bits(other.bits) {}
+  bf16& operator=(const bf16& other) {
+    bits = other.bits;
+    return *this;
+  }
+  explicit bf16(float value) {  // to nearest, ties to even
+    const uint32_t word = __builtin_bit_cast(uint32_t, value);
+    const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
+    bits = static_cast<uint16_t>(value != value ? 0x7fc0u : rounded);
+  }
+  operator float() const { return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16); }
+};
+
+struct f16 {
+  uint16_t bits;
+  f16() = default;
+  f16(const f16& other) : bits(other.bits) {}
+  f16& operator=(const f16& other) {
+    bits = other.bits;
+    return *this;
+  }
+  explicit f16(float value) {  // to nearest, ties to even
+    const uint32_t word = __builtin_bit_cast(uint32_t, value);
+    const uint32_t magnitude = word & 0x7fffffffu;
+    const uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - (112u << 23)) >> 13;
+    // Beside 0.5 the last place of an f32 is that of a subnormal f16: the sum rounds there.
+    const uint32_t subnormal = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) - 0x3f000000u;
+    const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
+    const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;
+    bits = static_cast<uint16_t>((magnitude > 0x7f800000u ? 0x7e00u : number) | ((word >> 16) & 0x8000u));
+  }
+  operator float() const {
+    const uint32_t shifted = (static_cast<uint32_t>(bits) & 0x7fffu) << 13;
+    const uint32_t scaled = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, shifted) * 0x1p112f);
+    const uint32_t magnitude = shifted >= (0x7c00u << 13) ? (shifted | 0x7f800000u) : scaled;
+    return __builtin_bit_cast(float, magnitude | (static_cast<uint32_t>(bits & 0x8000u) << 16));
+  }
+};
+
+// The floating type that holds values of all of these: what PyTorch promotes them to.
+template <class A, class... Rest>
+struct join_of : join_of<A, typename join_of<Rest...>::type> {};
+template <class A>
+struct join_of<A> {
+  using type = A;
+};
+template <class A, class B>
+struct join_of<A, B> {
+  using type =
+      std::conditional_t<std::is_same_v<A, B>, A,
+                         std::conditional_t<std::is_same_v<A, double> || std::is_same_v<B, double>, double, float>>;
+};
+template <class... Types>
+using join = typename join_of<Types...>::type;
+
+// The type that values of T are computed in.
+template <class T>
+using wide = join<T, float>;
+
+// A value as it is once it was stored as T.
+template <class T>
+inline wide<T> round_to(wide<T> value) {
+  return static_cast<wide<T>>(T(value));
+}
+
+}  // namespace kw

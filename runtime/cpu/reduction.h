@@ -1,0 +1,51 @@
+// Reductions of kernels on the CPU. OpenMP's own max and min lose a NaN; here a NaN wins, as in PyTorch.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace kw {
+
+template <class T>
+inline T maximum(T a, T b) {
+  return (a > b) | (a != a) ? a : b;
+}
+template <class T>
+inline T minimum(T a, T b) {
+  return (a < b) | (a != a) ? a : b;
+}
+
+// Where a maximum or a minimum of any type starts.
+struct Least {
+  template <class T>
+  operator T() const {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+};
+struct Greatest {
+  template <class T>
+  operator T() const {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+};
+
+// The sum of n terms as a tree, so that no rounding error is carried further than log2(n) additions.
+template <class T>
+inline T sum_of(const T* terms, int64_t n) {
+  if (n == 1) return terms[0];
+  return n == 0 ? T(0) : sum_of(terms, n / 2) + sum_of(terms + n / 2, n - n / 2);
+}
+
+// reduction(kw::maximum : x) and reduction(kw::minimum : x)
+#ifdef _OPENMP
+#pragma omp declare reduction(maximum                                                     \
+                              : float, double, int64_t, int32_t, int16_t, int8_t, uint8_t \
+                              : omp_out = maximum(omp_out, omp_in)) initializer(omp_priv = Least())
+#pragma omp declare reduction(minimum                                                     \
+                              : float, double, int64_t, int32_t, int16_t, int8_t, uint8_t \
+                              : omp_out = minimum(omp_out, omp_in)) initializer(omp_priv = Greatest())
+#endif
+
+}  // namespace kw

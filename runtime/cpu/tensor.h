@@ -1,0 +1,48 @@
+// Tensors of a kernel on the CPU: a pointer and strides in elements.
+#pragma once
+
+#include <cstdint>
+
+namespace kw {
+
+// One dimension of a tensor. With kUnit its elements are known to lie next to each other.
+template <class Element, bool kUnit>
+struct Row {
+  Element* data;
+  int64_t stride;
+  Element& operator[](int64_t i) const { return data[kUnit ? i : i * stride]; }
+};
+
+template <class Element, int kDimensions>
+struct Tensor {
+  Element* data;
+  int64_t strides[kDimensions];
+
+  template <class... Index>
+  int64_t offset(Index... index) const {
+    static_assert(sizeof...(Index) <= kDimensions);
+    int64_t sum = 0;
+    int dimension = 0;
+    ((sum += static_cast<int64_t>(index) * strides[dimension++]), ...);
+    return sum;
+  }
+  template <class... Index>
+  Element& operator()(Index... index) const {
+    return data[offset(index...)];
+  }
+  // Along the last dimension, at an index of each of the others.
+  template <bool kUnit, class... Index>
+  Row<Element, kUnit> row(Index... index) const {
+    static_assert(sizeof...(Index) == kDimensions - 1);
+    return {data + offset(index...), strides[kDimensions - 1]};
+  }
+  // Along any dimension, which takes part with index 0 in `offset`.
+  Row<Element, false> along(int dimension, int64_t offset) const { return {data + offset, strides[dimension]}; }
+};
+template <class Element>
+struct Tensor<Element, 0> {
+  Element* data;
+  Element& operator()() const { return *data; }
+};
+
+}  // namespace kw
