@@ -55,7 +55,9 @@ void Draft::make_axes() {
 }
 
 void Draft::make_inputs() {
-  std::vector<Type> types{b.type_parameter("T", dice.pick(kFloatingTypes))};
+  // Seeds that hold the same op have other types.
+  uint64_t turn = seed_ + seed_ / static_cast<uint64_t>(kOpCount);
+  std::vector<Type> types{b.type_parameter("T", kFloatingTypes[turn % kFloatingTypes.size()])};
   if (dice.chance(0.5)) types.push_back(b.type_parameter("W", dice.pick(kFloatingTypes)));
   types.push_back(Type(dice.pick(kFloatingTypes)));
   if (!options.differentiable && dice.chance(0.3)) types.push_back(dice.chance(0.5) ? DType::F8E4M3 : DType::F8E5M2);
@@ -86,7 +88,8 @@ void Draft::make_inputs() {
   indices_.push_back(add("index", Type(dice.chance(0.5) ? DType::I64 : DType::I32),
                          dims_of_rank(static_cast<int>(dice.between(1, 2)))));
   if (!options.differentiable) {
-    pool_.push_back(add("count", Type(dice.pick(kIntegerTypes)), dims_of_rank(static_cast<int>(dice.between(0, 3)))));
+    DType count = kIntegerTypes[turn % kIntegerTypes.size()];
+    pool_.push_back(add("count", Type(count), dims_of_rank(static_cast<int>(dice.between(0, 3)))));
     if (dice.chance(0.5))
       pool_.push_back(add("mask", Type(DType::Bool), dims_of_rank(static_cast<int>(dice.between(0, 3)))));
   }
@@ -106,28 +109,56 @@ std::optional<Drawn> Draft::draw(const Filter& filter) {
   return dice.pick(candidates);
 }
 
+// A value of the type, or one that is cast to it.
+std::optional<Drawn> Draft::of_type(DType type, const Filter& castable) {
+  std::optional<Drawn> x = draw([&](const Drawn& v) { return bound_type(b.graph(), type_of(v)) == type; });
+  if (x) return x;
+  x = draw(castable);
+  return x ? std::optional(cast(*x, type)) : x;
+}
+
 std::optional<Drawn> Draft::floating() {
-  return draw([this](const Drawn& v) { return type_of(v).floating() && !type_of(v).weak(); });
+  auto is_floating = [this](const Drawn& v) { return type_of(v).floating() && !type_of(v).weak(); };
+  if (visit) return of_type(kFloatingTypes[static_cast<size_t>(*visit) % kFloatingTypes.size()], is_floating);
+  return draw(is_floating);
 }
+
 std::optional<Drawn> Draft::integer() {
-  return draw([this](const Drawn& v) { return type_of(v).integer() && !type_of(v).weak(); });
+  auto is_integer = [this](const Drawn& v) { return type_of(v).integer() && !type_of(v).weak(); };
+  if (!visit) return draw(is_integer);
+  DType type = kIntegerTypes[static_cast<size_t>(*visit) / 3 % kIntegerTypes.size()];
+  std::optional<Drawn> x = of_type(type, is_integer);
+  if (!x) return x;
+  auto [least, most] = range_of(type);
+  if (x->low < least || x->high > most) std::tie(x->low, x->high) = std::pair{least, most};
+  return x;
 }
+
 std::optional<Drawn> Draft::boolean() {
   return draw([this](const Drawn& v) { return type_of(v).boolean(); });
 }
+
 std::optional<Drawn> Draft::number() {
-  if (dice.chance(0.7)) return floating();
-  return draw([this](const Drawn& v) { return !type_of(v).boolean() && !type_of(v).weak(); });
+  bool prefers_integers = visit ? *visit % 3 == 2 : dice.chance(0.3);
+  if (options.differentiable || !prefers_integers) return floating();
+  std::optional<Drawn> x = integer();
+  return x ? x : floating();
 }
 
-std::optional<Drawn> Draft::with_axis(std::optional<Drawn> (Draft::*kind)()) {
+std::optional<Drawn> Draft::with_axis(std::optional<Drawn> (Draft::*kind)(), size_t rank) {
+  std::optional<Drawn> x;
   for (int attempt = 0; attempt < 6; ++attempt)
-    if (std::optional<Drawn> x = (this->*kind)(); x && !axes_of(*x).empty()) return x;
-  // A value without axes gets one.
-  std::optional<Drawn> x = (this->*kind)();
-  if (!x || !axes_of(*x).empty()) return x;
-  AxisId axis = dice.pick(axes_);
-  return make(Op::Broadcast, {*x}, AxisList{{axis}}, x->low, x->high);
+    if (x = (this->*kind)(); x && axes_of(*x).size() >= rank) return x;
+  if (!x) return x;
+  std::vector<AxisId> axes = axes_of(*x), added;
+  for (AxisId a : axes_)
+    if (axes.size() < rank && std::find(axes.begin(), axes.end(), a) == axes.end()) {
+      axes.push_back(a);
+      added.push_back(a);
+    }
+  if (added.empty()) return x;
+  if (!fits(axes)) return std::nullopt;
+  return make(Op::Broadcast, {*x}, AxisList{added}, x->low, x->high);
 }
 
 bool Draft::fits(const std::vector<AxisId>& axes) const {
@@ -201,6 +232,19 @@ void Draft::make_promotable(Drawn& a, Drawn& c) {
 
 Drawn Draft::without_ties(Drawn x, AxisId axis) {
   if (!options.differentiable) return x;
+  if (options.highest_tier < 3) {  // no ramp there: an input that varies along the axis does it
+    for (const Input& input : b.graph().inputs) {
+      bool varies = std::find(input.dims.begin(), input.dims.end(), axis) != input.dims.end();
+      std::vector<AxisId> axes = axes_of(x);
+      axes.insert(axes.end(), input.dims.begin(), input.dims.end());
+      std::sort(axes.begin(), axes.end());
+      axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+      std::erase(axes, kUnit);
+      if (varies && input.type.floating() && fits(axes))
+        return make(Op::Add, {x, {input.node, -2, 2}}, {}, x.low - 2, x.high + 2);
+    }
+    return x;
+  }
   // A ramp whose steps no other value shares, in a type that can tell them apart.
   Drawn ramp{b.make(Op::Iota, {}, AxisList{{axis}}), 0, double(extent(axis))};
   ramp = make(Op::Mul, {ramp, constant(0.0137)}, {}, 0, 0.0137 * double(extent(axis)));

@@ -27,6 +27,9 @@ class Draft {
   GraphBuilder b;
   Dice dice;
   const RandomGraphOptions& options;
+  // While an op is drawn that the seed wants: which time it is. Element types, reduced positions and whether numbers
+  // are integers then take turns.
+  std::optional<int> visit;
   const std::vector<AxisId>& axes() const { return axes_; }  // of the inputs
 
   // ---- drawing operands: nothing if no value fits ----
@@ -35,9 +38,10 @@ class Draft {
   std::optional<Drawn> floating();
   std::optional<Drawn> integer();
   std::optional<Drawn> boolean();
-  std::optional<Drawn> number();                                          // floating or integer
-  std::optional<Drawn> with_axis(std::optional<Drawn> (Draft::*kind)());  // of rank 1 or more
-  bool fits(const std::vector<AxisId>& axes) const;                       // neither too many axes nor too many elements
+  std::optional<Drawn> number();  // floating or integer
+  // Of this rank or more: what has fewer axes is broadcast.
+  std::optional<Drawn> with_axis(std::optional<Drawn> (Draft::*kind)(), size_t rank = 1);
+  bool fits(const std::vector<AxisId>& axes) const;  // neither too many axes nor too many elements
 
   // ---- growing ----
   Drawn make(Op op, std::vector<Drawn> args, Attr attr, double low, double high);
@@ -65,6 +69,7 @@ class Draft {
   Graph finish();
 
  private:
+  std::optional<Drawn> of_type(DType type, const Filter& castable);
   void make_axes();
   void make_inputs();
 

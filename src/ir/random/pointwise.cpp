@@ -78,16 +78,15 @@ std::optional<Drawn> draw_cast(Draft& d, Op op) {
   Type type = d.dice.pick(kTypes);
   if (d.options.differentiable) type = d.dice.chance(0.5) ? Type(DType::F32) : Type(DType::F64);
   if (d.dice.chance(0.3)) type = d.type_of({d.b.graph().inputs[0].node});
-  std::optional<Drawn> x = type.floating() ? d.draw([&](const Drawn& v) { return !d.type_of(v).weak(); }) : d.number();
+  std::optional<Drawn> x = d.number();
+  if (type.floating() && !d.visit) x = d.draw([&](const Drawn& v) { return !d.type_of(v).weak(); });
   if (!x || d.type_of(*x) == type) return std::nullopt;
   // What leaves the range of an integer type is undefined in C.
   if (is_real(d, *x) && type.integer()) {
     if (type == Type(DType::U8)) x = d.within(*x, 0, 64);
     x = d.within(*x, -64, 64);
   }
-  Drawn y = d.make(op, {*x}, CastAttr{type}, x->low, x->high);
-  if (type.integer() && is_real(d, *x)) return y;
-  return y;
+  return d.make(op, {*x}, CastAttr{type}, x->low, x->high);
 }
 
 std::optional<Drawn> draw_arithmetic(Draft& d, Op op) {

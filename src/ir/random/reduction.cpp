@@ -6,13 +6,16 @@
 namespace kw::ir::random {
 namespace {
 
+// Three axes are what tells the first, a middle and the last one apart.
+size_t rank_to_reduce(const Draft& d) { return d.visit ? 3 : 1; }
+
 bool may_reduce(Draft& d, const Drawn& x) { return x.reductions < d.options.most_dependent_reductions; }
 
 // The first, a middle or the last axis of the operand, or several of them.
 std::vector<AxisId> reduced_axes(Draft& d, const Drawn& x, bool only_one) {
   std::vector<AxisId> axes = d.axes_of(x);
   size_t n = axes.size();
-  switch (d.dice.below(only_one ? 3 : 5)) {
+  switch (d.visit ? *d.visit % (only_one ? 3 : 4) : d.dice.below(only_one ? 3 : 5)) {
     case 0:
       return {axes.front()};
     case 1:
@@ -61,7 +64,7 @@ std::shared_ptr<const Combine> log_add_exp(Type type) {
 
 std::optional<Drawn> draw_reduction(Draft& d, Op op) {
   bool reals = op == Op::Mean || op == Op::LogSumExp;
-  std::optional<Drawn> x = d.with_axis(reals ? &Draft::floating : &Draft::number);
+  std::optional<Drawn> x = d.with_axis(reals ? &Draft::floating : &Draft::number, rank_to_reduce(d));
   if (!x || !may_reduce(d, *x)) return std::nullopt;
   std::vector<AxisId> axes = reduced_axes(d, *x, false);
   double n = count(d, axes);
@@ -87,24 +90,24 @@ std::optional<Drawn> draw_reduction(Draft& d, Op op) {
 }
 
 std::optional<Drawn> draw_arg_reduction(Draft& d, Op op) {
-  std::optional<Drawn> x = d.with_axis(&Draft::number);
+  std::optional<Drawn> x = d.with_axis(&Draft::number, rank_to_reduce(d));
   if (!x || !may_reduce(d, *x)) return std::nullopt;
   std::vector<AxisId> axes = reduced_axes(d, *x, true);
   return d.make(op, {d.without_ties(*x, axes[0])}, AxisList{axes}, 0, double(d.extent(axes[0]) - 1));
 }
 
 std::optional<Drawn> draw_logic_reduction(Draft& d, Op op) {
-  std::optional<Drawn> x = d.dice.chance(0.6) ? d.with_axis(&Draft::boolean) : d.with_axis(&Draft::number);
+  std::optional<Drawn> x = d.with_axis(d.dice.chance(0.6) ? &Draft::boolean : &Draft::number, rank_to_reduce(d));
   if (!x || !may_reduce(d, *x)) return std::nullopt;
   if (d.type_of(*x).floating()) x = d.make(Op::Lt, {*x, d.constant(0.75)}, {}, 0, 1);
   return d.make(op, {*x}, AxisList{reduced_axes(d, *x, false)}, 0, 1);
 }
 
 std::optional<Drawn> draw_combine(Draft& d, Op op) {
-  std::optional<Drawn> x = d.with_axis(&Draft::floating);
+  std::optional<Drawn> x = d.with_axis(&Draft::floating, rank_to_reduce(d));
   if (!x || !may_reduce(d, *x)) return std::nullopt;
   AxisId axis = reduced_axes(d, *x, true)[0];
-  Type type = d.dice.chance(0.5) ? Type(DType::F32) : Type(DType::F64);
+  Type type = d.type_of(*x) == Type(DType::F64) || d.dice.chance(0.5) ? Type(DType::F64) : Type(DType::F32);
   bool reverse = op == Op::Scan && d.dice.chance(0.3), exclusive = op == Op::Scan && d.dice.chance(0.3);
   if (d.dice.chance(0.4)) {
     CombineAttr attr{log_add_exp(type), 0, axis, reverse, false};  // its neutral element is infinite

@@ -13,14 +13,15 @@ bool fits_with(Draft& d, const Drawn& x, std::initializer_list<AxisId> removed, 
 }
 
 // Any value that has an axis.
-std::optional<Drawn> draw_viewed(Draft& d) {
-  return d.draw([&](const Drawn& v) { return !d.axes_of(v).empty() && !d.type_of(v).weak(); });
+std::optional<Drawn> draw_viewed(Draft& d, size_t rank = 1) {
+  if (d.visit) return d.with_axis(&Draft::number, rank);
+  return d.draw([&](const Drawn& v) { return d.axes_of(v).size() >= rank && !d.type_of(v).weak(); });
 }
 
 }  // namespace
 
 std::optional<Drawn> draw_broadcast(Draft& d, Op op) {
-  std::optional<Drawn> x = d.draw([&](const Drawn& v) { return !d.type_of(v).weak(); });
+  std::optional<Drawn> x = d.visit ? d.number() : d.draw([&](const Drawn& v) { return !d.type_of(v).weak(); });
   if (!x) return x;
   AxisId axis = d.dice.pick(d.axes());
   const std::vector<AxisId>& axes = d.axes_of(*x);
@@ -127,8 +128,9 @@ std::optional<Drawn> draw_split(Draft& d, Op op) {
     const std::vector<AxisId>& axes = d.axes_of(v);
     return std::find(axes.begin(), axes.end(), even) != axes.end() && !d.type_of(v).weak();
   });
-  if (!x) {
-    x = d.floating();
+  if (!x || d.visit) {
+    x = d.number();
+    if (x && std::find(d.axes_of(*x).begin(), d.axes_of(*x).end(), even) != d.axes_of(*x).end()) return std::nullopt;
     if (!x || !fits_with(d, *x, {}, {even})) return std::nullopt;
     x = d.make(Op::Broadcast, {*x}, AxisList{{even}}, x->low, x->high);
   }
@@ -140,7 +142,7 @@ std::optional<Drawn> draw_split(Draft& d, Op op) {
 }
 
 std::optional<Drawn> draw_merge(Draft& d, Op op) {
-  std::optional<Drawn> x = d.draw([&](const Drawn& v) { return d.axes_of(v).size() >= 2 && !d.type_of(v).weak(); });
+  std::optional<Drawn> x = draw_viewed(d, 2);
   if (!x) return x;
   AxisId outer = d.some_axis(*x), inner = d.some_axis(*x);
   if (outer == inner) return std::nullopt;
@@ -171,7 +173,7 @@ std::optional<Drawn> draw_window(Draft& d, Op op) {
 }
 
 std::optional<Drawn> draw_fold(Draft& d, Op op) {
-  std::optional<Drawn> x = d.draw([&](const Drawn& v) { return d.axes_of(v).size() >= 2 && d.type_of(v).floating(); });
+  std::optional<Drawn> x = d.with_axis(&Draft::floating, 2);
   if (!x) return x;
   WindowAttr attr;
   attr.out = d.some_axis(*x);

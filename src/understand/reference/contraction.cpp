@@ -54,8 +54,9 @@ Expression spell_contract(Body& body, const Site& site) {
     in_both = in_both && holds(x[0].dims, a) && holds(x[1].dims, a);
   }
   x[0] = body.with_axes(std::move(x[0]), nowhere);
-  // What only one factor sums over is summed before the product, and must not be rounded in between.
-  Type type = held(site.type), wide = in_both ? type : held(opmath(type));
+  // What only one factor sums over is summed before the product, and must not be rounded in between; torch sums
+  // integers in i64.
+  Type type = held(site.type), wide = in_both ? type : type.floating() ? held(opmath(type)) : Type(ir::DType::I64);
   for (Expression& e : x) e = body.cast(body.arranged(e, without_units(e.dims)), wide);
 
   Layout dims;
