@@ -32,7 +32,8 @@ void charge_roundings(DType type, const Meaning& meaning, const PointwiseCall& c
     const double magnitude = std::fabs(call.out[i]) + call.spreads[i];
     if (meaning.ulps && is_floating(type) && !is_weak(type)) {
       const double y = call.in[1].values ? call.in[1].values[i * call.in[1].step] : 0;
-      call.spreads[i] += meaning.ulps(call.in[0].values[i * call.in[0].step], y) * ulp(opmath(type), magnitude);
+      call.spreads[i] +=
+          meaning.ulps(opmath(type), call.in[0].values[i * call.in[0].step], y) * ulp(opmath(type), magnitude);
     }
     call.spreads[i] += rounding_of(type, magnitude);
   }

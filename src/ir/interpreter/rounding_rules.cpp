@@ -79,16 +79,38 @@ void charge_evaluation(DType type, Ulps ulps, const PointwiseCall& call) {
     const double x = call.in[0].values[i * call.in[0].step];
     const double y = call.in[1].values ? call.in[1].values[i * call.in[1].step] : 0;
     const double magnitude = std::fabs(value) + call.spreads[i];
-    call.spreads[i] += (ulps(x, y) + own) * ulp(computed, magnitude);
+    call.spreads[i] += (ulps(computed, x, y) + own) * ulp(computed, magnitude);
     // Approximate instructions flush subnormal results to zero.
     if (value != 0 && std::fabs(value) < least_normal) call.spreads[i] = std::max(call.spreads[i], std::fabs(value));
+  }
+}
+
+// Some of PyTorch's kernels evaluate these in several steps, each rounded to the tensor's own narrow type.
+double evaluate_in_steps(Op op, DType type, double x, double y, double otherwise) {
+  auto rounded = [type](double v) { return round_through(type, v); };
+  if (op == Op::Pow && y == 3) return rounded(x * x) * x;
+  if (op == Op::Pow && y == -2) return 1 / rounded(x * x);
+  if (op == Op::Pow && y == -0.5) return 1 / rounded(std::sqrt(x));
+  if (op != Op::FloorDiv || y == 0) return otherwise;
+  const double rest = rounded(std::fmod(x, y));
+  double quotient = rounded(rounded(x - rest) / y);
+  if (rest != 0 && (rest < 0) != (y < 0)) quotient = rounded(quotient - 1);
+  const double whole = std::floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
+void charge_steps(Op op, DType type, const PointwiseCall& call) {
+  if (!is_floating(type) || opmath(type) == type || (op != Op::Pow && op != Op::FloorDiv)) return;
+  for (int64_t i = 0; i < call.n; ++i) {
+    const double x = call.in[0].values[i * call.in[0].step], y = call.in[1].values[i * call.in[1].step];
+    call.spreads[i] += gap(evaluate_in_steps(op, type, x, y, call.out[i]), call.out[i]);
   }
 }
 
 // A power that is written as a product rounds like one.
 bool is_written_out(const Node& node, const PointwiseCall& call) {
   if (node.op != Op::Pow || call.in[1].step != 0 || call.in[1].bounds) return false;
-  return ulps_pow(0, *call.in[1].values) <= 0.5;
+  return ulps_pow(call.type, 0, *call.in[1].values) <= 0.5;
 }
 
 }  // namespace
@@ -105,6 +127,7 @@ void evaluate_pointwise(const Context& context, const Node& node, bool feeds_sum
     if (exactness == Exactness::Fusible && !feeds_sum) exactness = Exactness::Correct;
     if (exactness == Exactness::Within && meaning.ulps && is_floating(type) && !is_weak(type))
       charge_evaluation(type, meaning.ulps, call);
+    charge_steps(node.op, type, call);
   }
   // What is said of a given tensor is said of its values in their own type.
   finish_values(context, node, exactness, call.out, node.op == Op::Input ? nullptr : call.spreads, call.n);

@@ -134,7 +134,7 @@ struct RunningLogSumExp {
     if (std::isinf(m) || std::isnan(sum) || terms <= 1) return moved;
     // Each term: exp within its ulps (2 u each) of a difference that was itself rounded; the mean distance weighs both.
     const double mean_distance = distance / sum;
-    const double exps = (2 * (ulps_exp(0, 0) + 1.173 * mean_distance) + mean_distance) * u;
+    const double exps = (2 * (ulps_exp(DType::F32, 0, 0) + 1.173 * mean_distance) + mean_distance) * u;
     const double last = 2 * u * std::fabs(log_sum) + 2 * u * (std::fabs(m) + std::fabs(value()));
     return moved + exps + model.roundings(terms) * u + last;
   }

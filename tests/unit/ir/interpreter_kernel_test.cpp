@@ -91,7 +91,7 @@ class RandomKernel {
     call.type = type;
     meaning.values(call);
     if (meaning.ulps && is_floating(type) && std::isfinite(v) && v != 0)
-      v += uniform(-1, 1) * (meaning.ulps(x[0], x[1]) - 0.5) * ulp(opmath(type), v);
+      v += uniform(-1, 1) * (meaning.ulps(opmath(type), x[0], x[1]) - 0.5) * ulp(opmath(type), v);
     return v;
   }
 
