@@ -137,7 +137,9 @@ constexpr WordEntry kLexicon[] = {
     {"geglu_erf", "exact geglu|geglu exact|geglu erf|erf geglu", Pair, "F.gelu({x}) * {y}"},
     {"geglu_tanh", "tanh geglu|geglu tanh|approximate geglu", Pair, "F.gelu({x}, approximate='tanh') * {y}"},
     {"geglu", "geglu|gelu gated linear unit|gelu glu|gelu and mul", Pair, "", "",
-     "tanh approximation:geglu_tanh|tanh:geglu_tanh|tanh approximated:geglu_tanh|tanh approximate:geglu_tanh|tanh "
+     "tanh version of gelu:geglu_tanh|tanh approximation of gelu:geglu_tanh|tanh approximated gelu:geglu_tanh|erf "
+     "version of gelu:geglu_erf|tanh approximation:geglu_tanh|tanh:geglu_tanh|tanh approximated:geglu_tanh|tanh "
+     "approximate:geglu_tanh|tanh "
      "gelu:geglu_tanh|"
      "approximate:geglu_tanh|exact:geglu_erf|erf:geglu_erf|exact gelu:geglu_erf|erf gelu:geglu_erf",
      "geglu_erf|geglu_tanh"},
@@ -146,9 +148,11 @@ constexpr WordEntry kLexicon[] = {
      "torch.sigmoid({x}) * {y}"},
     {"glu_halves", "glu over the two halves|glu of the halves|glu along the last dimension|split glu|glu by halves",
      Pointwise, "F.glu({x}, -1)"},
+    {"glu_gate_first", "glu with the gate first|glu gate first", Pointwise,
+     "torch.sigmoid({x}[..., : {x}.shape[-1] // 2]) * {x}[..., {x}.shape[-1] // 2 :]"},
     {"glu", "glu|gated linear unit", Pair, "", "",
      "halves:glu_halves|split:glu_halves|two inputs:glu_two|two tensors:glu_two|separate gate:glu_two",
-     "glu_halves|glu_two"},
+     "glu_halves|glu_gate_first|glu_two"},
     {"cosine_similarity", "cosine similarity|cos similarity|cosine sim", Pair,
      "F.cosine_similarity({x}, {y}, dim=-1, eps={eps})", "eps=1e-8"},
     {"cosine_distance", "cosine distance", Pair, "1.0 - F.cosine_similarity({x}, {y}, dim=-1, eps={eps})", "eps=1e-8"},
@@ -265,7 +269,10 @@ constexpr WordEntry kLexicon[] = {
      "gemma rmsnorm|gemma rms norm|gemma norm|gemma style rmsnorm|gemma style rms norm|gemma rms normalization", Norm,
      "({x}.float() * torch.rsqrt({x}.float().pow(2).mean(-1, keepdim=True) + {eps}) * ({w}.float() + "
      "{offset})).to({x}.dtype)",
-     "eps=1e-6 offset=1"},
+     "eps=1e-6 offset=1",
+     "weight stored offset from one:rms_norm_gemma|weight stored offset from 1:rms_norm_gemma|weight stored minus "
+     "one:rms_norm_gemma|"
+     "zero centered weight:rms_norm_gemma"},
     {"layer_norm", "layernorm|layer norm|layer normalization|layer normalisation", Norm,
      "F.layer_norm({x}, ({x}.shape[-1],), {w}, {b}, {eps})", "eps=1e-5"},
     {"group_norm", "groupnorm|group norm|group normalization|group normalisation", Norm,
@@ -277,7 +284,11 @@ constexpr WordEntry kLexicon[] = {
      "batch norm using running statistics|batch norm with running statistics|batch norm at inference|batchnorm at "
      "inference|"
      "batch norm in evaluation mode|inference mode batch norm|eval mode batch norm",
-     Table, "F.batch_norm({x}, {mean}, {var}, {w}, {b}, False, 0.1, {eps})", "eps=1e-5"},
+     Table, "F.batch_norm({x}, {mean}, {var}, {w}, {b}, False, 0.1, {eps})", "eps=1e-5",
+     "running mean and variance:batch_norm_inference|running statistics:batch_norm_inference|running "
+     "stats:batch_norm_inference|"
+     "with affine weight + bias:batch_norm_inference|affine weight + bias:batch_norm_inference|affine weight and "
+     "bias:batch_norm_inference|weight and bias:batch_norm_inference"},
     {"batch_norm_training",
      "batch norm in training mode|training mode batch norm|batchnorm in training mode|"
      "batch norm with batch statistics|batch norm using batch statistics",
@@ -325,21 +336,28 @@ constexpr WordEntry kLexicon[] = {
      "class indices|"
      "cross entropy with integer labels|sparse softmax cross entropy|sparse cross entropy|sparse categorical cross "
      "entropy",
-     Table, "F.cross_entropy({x}, {labels})"},
+     Table, "F.cross_entropy({x}, {labels}, label_smoothing={smoothing})", "smoothing=0.0"},
     {"cross_entropy_probabilities",
      "cross entropy with soft targets|cross entropy with soft labels|soft label cross entropy|"
      "softmax cross entropy with soft targets|cross entropy with probability targets|soft target cross entropy",
      Pair, "-({y} * F.log_softmax({x}, dim=-1)).sum(-1).mean()"},
+    {"cross_entropy_of_probabilities",
+     "cross entropy from probabilities|cross entropy of probabilities with class indices", Table,
+     "F.nll_loss(torch.log({x}), {labels})"},
     {"cross_entropy",
      "cross entropy|cross entropy loss|crossentropy|ce loss|softmax cross entropy|categorical cross entropy", Table, "",
      "",
-     "class indices:cross_entropy_indices|class labels:cross_entropy_indices|integer class "
+     "from logits:cross_entropy|logits:cross_entropy|from "
+     "probabilities:cross_entropy_of_probabilities|probabilities:cross_entropy_of_probabilities|class "
+     "indices:cross_entropy_indices|integer class labels:cross_entropy_indices|class "
+     "labels:cross_entropy_indices|integer class targets:cross_entropy_indices|class "
+     "labels:cross_entropy_indices|integer class "
      "labels:cross_entropy_indices|"
      "class index targets:cross_entropy_indices|integer class targets:cross_entropy_indices|label "
      "indices:cross_entropy_indices|integer labels:cross_entropy_indices|integer targets:cross_entropy_indices|"
      "soft targets:cross_entropy_probabilities|soft labels:cross_entropy_probabilities|probability "
      "targets:cross_entropy_probabilities",
-     "cross_entropy_indices|cross_entropy_probabilities"},
+     "cross_entropy_indices|cross_entropy_of_probabilities|cross_entropy_probabilities"},
     {"nll", "negative log likelihood|nll|nll loss|negative log likelihood loss", Table, "F.nll_loss({x}, {labels})"},
     {"kl_log_probs",
      "kl divergence with log target|kl div with log target|kl divergence between log probabilities|"
@@ -369,14 +387,23 @@ constexpr WordEntry kLexicon[] = {
      "torch.log(0.5 * ({x} + {y})))).sum(-1)"},
     {"poisson_nll", "poisson nll|poisson negative log likelihood|poisson loss|poisson nll loss", Loss,
      "torch.exp({x}) - {y} * {x}"},
-    {"focal", "focal loss|binary focal loss", Loss,
+    {"focal_plain", "plain focal loss|focal loss without alpha", Loss,
      "F.binary_cross_entropy_with_logits({x}, {y}, reduction='none') * torch.pow(1.0 - ({y} * torch.sigmoid({x}) + "
      "(1.0 - {y}) * "
      "(1.0 - torch.sigmoid({x}))), {gamma})",
      "gamma=2.0"},
+    {"focal_alpha", "alpha balanced focal loss", Loss,
+     "({alpha} * {y} + (1.0 - {alpha}) * (1.0 - {y})) * F.binary_cross_entropy_with_logits({x}, {y}, reduction='none') "
+     "* "
+     "torch.pow(1.0 - ({y} * torch.sigmoid({x}) + (1.0 - {y}) * (1.0 - torch.sigmoid({x}))), {gamma})",
+     "gamma=2.0 alpha=0.25"},
+    {"focal", "focal loss|binary focal loss|sigmoid focal loss", Loss, "", "",
+     "sigmoid logits:focal|logits:focal|without alpha:focal_plain|alpha balancing:focal_alpha",
+     "focal_plain|focal_alpha"},
     // ---- further tensors ----
     {"embedding",
-     "embedding|embedding lookup|table lookup|embedding table lookup|lookup in an embedding table|token embedding|"
+     "look up token embeddings|look up tokens in an embedding table|look up embedding rows|embedding|embedding "
+     "lookup|table lookup|embedding table lookup|lookup in an embedding table|token embedding|"
      "token embedding lookup|look up embeddings|look up rows of an embedding table|gather rows by index",
      Table, "F.embedding({ids}, {table})"},
     {"rope_half",
@@ -389,16 +416,31 @@ constexpr WordEntry kLexicon[] = {
      "interleaved rope|gpt j rope|interleaved rotary embedding|gptj rope|gpt j style rope|interleaved rotary position "
      "embedding",
      Table, "{x} * {cos} + torch.stack((-{x}[..., 1::2], {x}[..., ::2]), dim=-1).flatten(-2) * {sin}"},
+    {"rope_half_compact", "half rotated rope with compact cos and sin", Table,
+     "torch.cat(({x}[..., : {x}.shape[-1] // 2] * {cos} - {x}[..., {x}.shape[-1] // 2 :] * {sin}, {x}[..., "
+     "{x}.shape[-1] // 2 :] * {cos} "
+     "+ {x}[..., : {x}.shape[-1] // 2] * {sin}), dim=-1)"},
+    {"rope_interleaved_compact", "interleaved rope with compact cos and sin", Table,
+     "torch.stack(({x}[..., ::2] * {cos} - {x}[..., 1::2] * {sin}, {x}[..., 1::2] * {cos} + {x}[..., ::2] * {sin}), "
+     "dim=-1).flatten(-2)"},
+    {"rope_compact", "rope with compact cos and sin", Table, "", "",
+     "half rotated:rope_half_compact|rotate half:rope_half_compact|neox "
+     "style:rope_half_compact|interleaved:rope_interleaved_compact",
+     "rope_half_compact|rope_interleaved_compact"},
     {"rope", "rope|rotary embedding|rotary position embedding|rotary positional embedding|rotary embeddings", Table, "",
      "",
-     "half rotated:rope_half|rotate half as in llama:rope_half|rotate half as in hf llama:rope_half|rotate "
+     "given cos / sin:rope|given cos and sin:rope|cos and sin:rope|cos and sin have half head dim:rope_compact|cos and "
+     "sin of half head dim:rope_compact|half rotated:rope_half|rotate half as in llama:rope_half|rotate half as in hf "
+     "llama:rope_half|rotate "
      "half:rope_half|half split:rope_half|neox:rope_half|neox style:rope_half|llama "
      "style:rope_half|"
      "interleaved:rope_interleaved|gpt j style:rope_interleaved|gptj style:rope_interleaved|interleaved "
      "pairs:rope_interleaved",
      "rope_half|rope_interleaved"},
     {"masked_mean",
-     "masked mean pooling|masked mean|mean pooling with mask|masked average pooling|mean pooling ignoring padding|"
+     "mean pool over sequence dimension ignoring padding|mean pooling over sequence dimension ignoring padding|average "
+     "over sequence ignoring padding|mean over sequence ignoring padding|masked mean pooling|masked mean|mean pooling "
+     "with mask|masked average pooling|mean pooling ignoring padding|"
      "mean pool ignoring padding",
      Table, "({x} * {mask}.unsqueeze(-1)).sum(1) / {mask}.sum(1, keepdim=True)"},
     {"linear", "linear layer|fully connected layer|dense layer|affine layer|linear projection|linear", Table,

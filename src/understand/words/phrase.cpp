@@ -24,6 +24,8 @@ size_t PhraseParser::length_of(std::string_view words, size_t from) const {
   size_t i = from;
   for (const std::string& word : pieces(words, ' ')) {
     if (word == "the" || word == "a" || word == "an") continue;
+    // Fillers may stand inside a name: "the weight is stored as an offset".
+    while (i > from && i < tokens_.size() && tokens_[i].text != word && is_filler(tokens_[i])) ++i;
     const Token& t = tokens_[std::min(i, tokens_.size() - 1)];
     if (t.kind == Token::Kind::End || t.text != word) return 0;
     ++i;
@@ -102,12 +104,15 @@ Result<Phrase> PhraseParser::parse() {
   KW_CHECK(stage());
   while (true) {
     skip_fillers();
-    if (accept("return both") || accept("returning both") || accept("and return both") ||
+    if (accept("and hand back both") || accept("hand back both") || accept("give back both") ||
+        accept("and give back both") || accept(", and return both") || accept(", and hand back both") ||
+        accept(", hand back both") || accept("return both") || accept("returning both") || accept("and return both") ||
         accept("and returning both") || accept("return sum too") || accept("returning sum too") ||
         accept(", return both")) {
       both = true;
       while (is_filler(at()) || at().is("sum") || at().is("and") || at().is("norm") || at().is("normalized") ||
-             at().is("normed") || at().is("results") || at().is("added"))
+             at().is("normed") || at().is("results") || at().is("added") || at().is("updated") || at().is("residual") ||
+             at().is("new"))
         ++position_;
       continue;
     }
@@ -122,6 +127,7 @@ Result<Phrase> PhraseParser::parse() {
         return read;
       }
       if (said_of_all_.size() > used_of_all_.size()) return unknown();
+      if (!open_axis_.empty()) return ask(open_axis_, {"-1", "all"});
       break;
     }
     bool connected = false;
@@ -468,6 +474,24 @@ Result<std::string> PhraseParser::primary() {
     position_ = start;  // "sum of squares" is something else
   }
   size_t start = position_;
+  if (at().is("squared") || at().is("cubed")) {  // "the squared logsumexp": unless a longer name begins so
+    std::string power(at().text);
+    const WordEntry* longer = match_entry();
+    if (position_ == start + 1 || !longer) {
+      position_ = start + 1;
+      skip_fillers();
+      size_t inner = position_;
+      if (match_entry() != nullptr) {
+        position_ = inner;
+        KW_TRY(std::string value, primary());
+        composed_ = true;
+        if (power == "squared") return "torch.square(" + value + ")";
+        value = once(value);
+        return "(" + value + " * " + value + " * " + value + ")";
+      }
+    }
+    position_ = start;
+  }
   if (const WordEntry* word = match_entry()) {
     // A one-letter or one-word variable name can also be an entry's ("t", "gate"): the entry is longer or it wins.
     return entry(*word);
@@ -491,6 +515,10 @@ Result<std::string> PhraseParser::entry(const WordEntry& word) {
                   accept("at") || accept("(");
     bool opened = joined && tokens_[start].is("(");
     skip_fillers();
+    if (neutral_clause(e)) {
+      if (opened && !accept(")")) return unknown();
+      continue;
+    }
     if (modifier(e)) {
       if (opened) {
         while (accept(",") || accept("and"))
@@ -515,7 +543,7 @@ Status PhraseParser::operands(Entry& e) {
   if (looking_at("(")) {  // "ELU (alpha = 0.5)", "exact (erf) GELU" are modifiers
     size_t open = position_++;
     Entry trial = e;
-    bool modifies = modifier(trial) && (looking_at(")") || looking_at(","));
+    bool modifies = (modifier(trial) || neutral_clause(trial)) && (looking_at(")") || looking_at(","));
     position_ = open;
     if (modifies) return {};
   }
@@ -526,15 +554,18 @@ Status PhraseParser::operands(Entry& e) {
       e.operands.push_back(operand);
     } while (accept(","));
     if (!accept(")")) return unknown();
+    // In a formula a norm has just what it is given: rmsnorm(x) * weight.
+    if (e.word->form == WordForm::Norm) e.weight = e.bias = false;
     return {};
   }
   size_t start = position_;
-  bool of = accept("of") || accept("applied to") || accept("between") || accept("on") || accept("for");
+  bool of = accept("of") || accept("applied to") || accept("between") || accept("on") || accept("for") || accept("to");
   if (!of) {
     // "clip x between …", "soft cap the logits at …": an operand right behind the name.
     skip_fillers();
     start = position_;
     if (looking_at("bias") || looking_at("weight") || looking_at("gate") || looking_at("residual")) return {};
+    if (!current_.empty() && accept("sum")) return {};  // "then RMSNorm the sum"
     std::optional<std::string> direct = variable();
     if (!direct || looking_at("=")) {
       position_ = start;
@@ -569,9 +600,18 @@ Status PhraseParser::operands(Entry& e) {
     skip_fillers();
     return {};
   }
+  // Logits have their classes on the last axis: nothing else is ever reduced of them.
+  bool logits = at().is("logits") && e.word->form == WordForm::Reduction && e.dim.empty();
   KW_TRY(std::string first, pair ? power() : product());
   e.operands.push_back(first);
+  if (logits && is_name(first)) e.dim = "-1";
   skip_fillers();
+  // "cross entropy of x against the labels"
+  if (size_t before = position_;
+      e.word->form == WordForm::Table && (accept("against") || accept("and") || accept("with"))) {
+    skip_fillers();
+    if (!accept("labels") && !accept("targets") && !accept("target") && !accept("class labels")) position_ = before;
+  }
   if (pair &&
       (accept("and") || accept("with") || accept("against") || accept("vs") || accept("versus") || accept("to"))) {
     KW_TRY(std::string second, power());

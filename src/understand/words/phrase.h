@@ -69,6 +69,7 @@ class PhraseParser {
   Status operands(Entry& e);
   bool axis_argument(Entry& e);
   bool modifier(Entry& e);
+  bool neutral_clause(Entry& e);
   bool number_modifier(Entry& e);
   bool range_modifier(Entry& e);
   bool axis_modifier(Entry& e);
@@ -101,6 +102,7 @@ class PhraseParser {
   std::map<std::string, std::string> said_of_all_;  // numbers and the axis that the end of the phrase gives
   std::set<std::string> used_of_all_;
   bool again_ = false;
+  std::string open_axis_;  // the first reduction whose axis was not said
   bool composed_ = false;  // more than one entry alone: the name is the phrase's
   int depth_ = 0;
 };

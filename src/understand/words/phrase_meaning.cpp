@@ -26,8 +26,10 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
     if (e.dim.empty() && word.form == WordForm::Reduction) {
       std::string subject = "the axis of " + std::string(word.name);
       auto answer = answers_.find(subject);
-      if (answer == answers_.end()) return ask(subject, {"-1", "all"});
-      e.dim = answer->second;
+      bool of_reduced = !e.operands.empty() && e.operands[0].find(kKeep) != std::string::npos;
+      // The end of the phrase may still say it; what is reduced already is reduced wholly.
+      if (answer == answers_.end() && !of_reduced && open_axis_.empty()) open_axis_ = subject;
+      e.dim = answer != answers_.end() ? answer->second : of_reduced ? "all" : "-1";
     }
     if (e.dim.empty()) e.dim = "-1";
     if (e.dim == "all") {
@@ -70,6 +72,7 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
   if (takes_x) {
     std::string x = e.operands.empty() ? current() : e.operands[0];
     if (count_of(text, "{x}") > 1 && !is_name(x)) x = once(x);
+    if (word.form == WordForm::Reduction && e.dim == "all") replace_all(x, kKeep, "");
     replace_all(text, "{x}", is_name(x) || text.find("({x}") != std::string::npos ? x : "(" + x + ")");
   }
   if (takes_y) replace_all(text, "{y}", e.operands.size() > 1 ? e.operands[1] : use("y", std::string(kMatrix)));

@@ -80,6 +80,37 @@ bool PhraseParser::modifier(Entry& e) {
          reduction_modifier(e);
 }
 
+// Clauses that say nothing new about an entry: where the inputs come from, or which model made it known.
+bool PhraseParser::neutral_clause(Entry& e) {
+  size_t start = position_;
+  if (e.word->form == WordForm::Pointwise && (accept("like in") || accept("in"))) {
+    bool named = false;
+    while (at().kind == Token::Kind::Word && !is_filler(at()) && !at().is("then") && !at().is("and"))
+      named = true, ++position_;
+    if (named) return true;
+    position_ = start;
+  }
+  if (e.word->form == WordForm::Pair) {
+    for (std::string_view words :
+         {"gate and up come in two separate", "gate and up are two separate", "gate and up are separate",
+          "gate and up given separately", "gate", "two inputs", "two separate inputs", "both given"})
+      if (accept(words)) {
+        accept("inputs");
+        skip_fillers();
+        return true;
+      }
+  }
+  if (e.word->form == WordForm::Norm && (accept("nchw") || accept("nchw input"))) {
+    skip_fillers();
+    return true;
+  }
+  if (e.word->name.starts_with("prelu") && accept("channels last")) return true;
+  if (e.word->name == "masked_mean" && accept("mask 1 for real tokens")) return true;
+  if (e.word->meaning.ends_with(".sum(-1)") && (accept("one number per row") || accept("per row"))) return true;
+  position_ = start;
+  return false;
+}
+
 bool PhraseParser::option_modifier(Entry& e) {
   size_t longest = 0;
   std::string_view chosen;
@@ -98,6 +129,18 @@ bool PhraseParser::option_modifier(Entry& e) {
 
 bool PhraseParser::number_modifier(Entry& e) {
   size_t start = position_;
+  if (e.word->name == "focal") {  // an alpha settles which focal loss it is
+    if (at().is("alpha")) e.word = find_entry("focal_alpha");
+    if (at().is("gamma")) {
+      ++position_;
+      accept("=") || accept("of");
+      if (std::optional<std::string> value = number()) {
+        e.numbers["gamma"] = *value;
+        return true;
+      }
+      position_ = start;
+    }
+  }
   if (takes_number(*e.word, "offset") &&
       (accept("unit offset") || accept("one plus weight") || accept("1 + w") || accept("1 + weight"))) {
     e.numbers["offset"] = "1";
@@ -182,13 +225,14 @@ bool PhraseParser::axis_modifier(Entry& e) {
       accept("=");
       if (std::optional<std::string> n = number()) dim = *n;
     } else {
+      if (accept("keys")) dim = "-1";
       constexpr std::pair<std::string_view, std::string_view> kAxes[] = {
           {"last", "-1"},       {"final", "-1"},   {"innermost", "-1"}, {"trailing", "-1"},  {"feature", "-1"},
           {"features", "-1"},   {"hidden", "-1"},  {"class", "-1"},     {"embedding", "-1"}, {"vocab", "-1"},
           {"vocabulary", "-1"}, {"first", "0"},    {"leading", "0"},    {"batch", "0"},      {"second", "1"},
           {"channel", "1"},     {"sequence", "1"}, {"time", "1"}};
       for (auto [word, value] : kAxes)
-        if (accept(word)) {
+        if (dim.empty() && accept(word)) {
           dim = value;
           if (!accept("dimension") && !accept("dim") && !accept("axis") && !accept("dimensions") && word != "features")
             dim.clear();

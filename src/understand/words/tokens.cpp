@@ -46,11 +46,11 @@ constexpr std::string_view kFillers[] = {
     "result",   "simple",    "standard",     "plain",       "usual",      "fused",     "custom",
     "gpu",      "i",         "want",         "need",        "me",         "give",      "write",
     "some",     "pointwise", "nonlinearity", "nonlinear",   "this",       "that",      "layer",
-    "do",       "would",     "like",         "perform",     "which",      "is",        "be",
-    "my",       "we",        "elements",     "vector",      "vectors",    "entry",     "entries",
-    "just",     "only",      "them",         "here",        "element",    "learnable", "called",
-    "known",    "as",        "aka",          "output",      "outputs",    "computed",  "unit",
-    "block",    "module",
+    "do",       "would",     "perform",      "which",       "is",         "be",        "my",
+    "we",       "elements",  "vector",       "vectors",     "entry",      "entries",   "just",
+    "only",     "them",      "here",         "element",     "learnable",  "called",    "known",
+    "as",       "aka",       "output",       "outputs",     "computed",   "unit",      "block",
+    "module",
 };
 
 }  // namespace

@@ -87,8 +87,7 @@ std::string_view formula_of(std::string_view phrase) {
 Result<WordsAnswer> read_words(std::string_view phrase) {
   if (std::string_view formula = formula_of(phrase); !formula.empty() && phrase.size() <= 2000) {
     WordsAnswer answer;
-    bool is_formula = formula.find_first_of("*/+^(") != std::string_view::npos;
-    if (is_formula && collect(formula, {}, answer, 0) && answer.readings.size() == 1) return answer;
+    if (collect(formula, {}, answer, 0) && answer.readings.size() == 1) return answer;
   }
   if (phrase.size() > 2000)
     return bad_input("a description of more than 2000 characters is no phrase", {}, "give a file instead");

@@ -51,7 +51,8 @@ TEST(Words, StagesFollowEachOtherAndBothCanBeReturned) {
 
 TEST(Words, WhatCouldMeanTwoThingsIsAnsweredWithTheChoices) {
   EXPECT_EQ(meaning("gelu"), "? gelu_erf gelu_tanh");
-  EXPECT_EQ(meaning("cross entropy"), "? cross_entropy_indices cross_entropy_probabilities");
+  EXPECT_EQ(meaning("cross entropy"),
+            "? cross_entropy_indices cross_entropy_of_probabilities cross_entropy_probabilities");
   EXPECT_EQ(meaning("variance over the last axis"), "? var_biased var_unbiased");
   EXPECT_EQ(meaning("sum of x"), "? sum sum");
   EXPECT_EQ(meaning("gelu with the tanh approximation"), "F.gelu(x, approximate='tanh')");
@@ -91,6 +92,18 @@ TEST(Lexicon, HasAtLeastAHundredOpsAndNoNameTwice) {
       EXPECT_TRUE(names.insert(std::string(rest.substr(0, bar))).second) << rest.substr(0, bar);
       rest.remove_prefix(std::min(bar + 1, rest.size()));
     }
+  }
+}
+
+TEST(Lexicon, EveryOptionAndChoiceNamesAnEntry) {
+  for (const WordEntry& entry : lexicon()) {
+    for (const std::string& choice : pieces(entry.choices, '|'))
+      EXPECT_TRUE(find_entry(choice)) << entry.name << " → " << choice;
+    for (const std::string& option : pieces(entry.options, '|')) {
+      ASSERT_NE(option.find(':'), std::string::npos) << option;
+      EXPECT_TRUE(find_entry(option.substr(option.find(':') + 1))) << entry.name << " → " << option;
+    }
+    EXPECT_EQ(entry.meaning.empty(), !entry.choices.empty()) << entry.name;
   }
 }
 
