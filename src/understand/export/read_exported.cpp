@@ -34,6 +34,13 @@ class ExportedReader {
         if (known.original.node == buffer.node) return update(id, value);
       return bad_input("an operation changes a tensor that is no buffer");
     };
+    // What the operations need as a number is what it was when the graph was exported.
+    context_.fixed_size = [this](const Size& size) -> Result<int64_t> {
+      auto value = builder_.graph().hinted(size);
+      if (!value) return bad_input("the size " + builder_.graph().size_text(size) + " is not known");
+      builder_.constrain({ir::SizeConstraint::Kind::Equal, size, Size(*value)});
+      return *value;
+    };
   }
 
   Result<Reading> read() {

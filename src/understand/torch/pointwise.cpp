@@ -158,13 +158,13 @@ Result<Value> cardinal_sine(Call& call) {
 Result<Value> logit(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   Type type = floating_type(type_of(call.builder, x));
-  Expression p = expression(call, x).as(type).widened();
+  Expression p = expression(call, x).as(type);  // each step rounds
   if (call.given("eps")) {
     KW_TRY(TensorValue eps, call.scalar("eps"));
     Expression low = expression(call, eps);
     p = minimum(maximum(p, low), 1.0 - low);
   }
-  return Value{TensorValue{logarithm(p / (1.0 - p)).as(type).node(), x.dims}};
+  return Value{TensorValue{logarithm(p / (1.0 - p)).node(), x.dims}};
 }
 
 template <class Formula>
@@ -180,9 +180,14 @@ Result<Value> log_add_exp(Call& call) {
   return pair_formula(call, {"input", "other"},
                       [](const auto& x) { return maximum(x[0], x[1]) + log1p(exponential(-absolute(x[0] - x[1]))); });
 }
-Result<Value> x_log_y(Call& call) {
-  return pair_formula(call, {"input", "other"},
-                      [](const auto& x) { return select(equals(x[0], 0.0), 0.0, x[0] * logarithm(x[1])); });
+Result<Value> x_log_y(Call& call) {  // each step rounds
+  KW_TRY(auto operands, operands_of(call, {"input", "other"}));
+  KW_TRY(Type type, result_type(call.builder, operands));
+  type = floating_type(type);
+  KW_TRY(Broadcasted common, broadcast_together(call.context, operands));
+  Expression x = Expression(call.builder, common.nodes[0]).as(type),
+             y = Expression(call.builder, common.nodes[1]).as(type);
+  return Value{TensorValue{select(equals(x, 0.0), 0.0, x * logarithm(y)).node(), common.dims}};
 }
 Result<Value> interpolate(Call& call) {
   return pair_formula(call, {"input", "end", "weight"}, [](const auto& x) { return x[0] + x[2] * (x[1] - x[0]); });
@@ -319,6 +324,11 @@ constexpr Entry kEntries[] = {
     {"bitwise_xor", kTensor, "input, other", binary<Op::Xor>},
     {"bitwise_left_shift", kTensor, "input, other", binary<Op::Shl>},
     {"bitwise_right_shift", kTensor, "input, other", binary<Op::Shr>},
+    {"__and__", kAten, "input, other", binary<Op::And>},
+    {"__or__", kAten, "input, other", binary<Op::Or>},
+    {"__xor__", kAten, "input, other", binary<Op::Xor>},
+    {"__lshift__", kAten, "input, other", binary<Op::Shl>},
+    {"__rshift__", kAten, "input, other", binary<Op::Shr>},
     {"clamp", kTensor, "input, min=None, max=None", clamp},
     {"clip", kTensor, "input, min=None, max=None", clamp},
     {"clamp_min", kTensor, "input, min", clamp_one_side<Op::Max>},

@@ -153,25 +153,22 @@ Result<Value> pixel_shuffle(Call& call) {
   KW_TRY(Size r, call.size("factor"));
   if (x.dims.size() < 3) return call.refuse("needs an input of rank 3 or more");
   size_t c = x.dims.size() - 3;
-  auto move = [](TensorValue& t, size_t from, size_t to) {
-    AxisId axis = t.dims[from];
-    t.dims.erase(t.dims.begin() + static_cast<std::ptrdiff_t>(from));
-    t.dims.insert(t.dims.begin() + static_cast<std::ptrdiff_t>(to), axis);
+  auto reorder = [c](TensorValue& t, std::initializer_list<size_t> order) {
+    std::vector<AxisId> dims(t.dims.begin(), t.dims.begin() + static_cast<std::ptrdiff_t>(c));
+    for (size_t i : order) dims.push_back(t.dims[c + i]);
+    t.dims = std::move(dims);
   };
   TensorValue out = x;
   if (enlarges) {
-    KW_TRY(out, unflatten(call.context, x, c, {Size(-1), r, r}));  // c, r, r, h, w
-    move(out, c + 1, c + 3);                                       // c, r, h, r, w
-    move(out, c + 1, c + 2);                                       // c, h, r, r, w
-    move(out, c + 4, c + 3);                                       // c, h, r, w, r
+    KW_TRY(out, unflatten(call.context, x, c, {Size(-1), r, r}));  // c, r, s, h, w
+    reorder(out, {0, 3, 1, 4, 2});                                 // c, h, r, w, s
     KW_TRY(out, flatten(call.context, out, c + 1, c + 3));
     KW_TRY(out, flatten(call.context, out, c + 2, c + 4));
     return Value{out};
   }
   KW_TRY(out, unflatten(call.context, x, c + 1, {Size(-1), r}));    // c, h, r, w
-  KW_TRY(out, unflatten(call.context, out, c + 3, {Size(-1), r}));  // c, h, r, w, r
-  move(out, c + 2, c + 1);                                          // c, r, h, w, r
-  move(out, c + 4, c + 2);                                          // c, r, r, h, w
+  KW_TRY(out, unflatten(call.context, out, c + 3, {Size(-1), r}));  // c, h, r, w, s
+  reorder(out, {0, 2, 4, 1, 3});                                    // c, r, s, h, w
   KW_TRY(out, flatten(call.context, out, c, c + 3));
   return Value{out};
 }
