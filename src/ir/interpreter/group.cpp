@@ -113,24 +113,48 @@ class GroupRun {
     return Tiling(context_.sizes_of(group_.space), strides);
   }
 
-  void make_scratch() {
-    tiles_.resize(steps_.size());
-    size_t unstored = 0;
-    for (const Step& step : steps_) unstored += step.stored == nullptr;
-    const size_t width = kTileElements, lanes = bounds_ ? 2 : 1;
-    scratch_.resize((unstored + 4) * lanes * width);
-    double* next = scratch_.data();
-    for (Step& step : steps_)
-      if (!step.stored) {
-        tiles_[step.slot].values = next;
-        tiles_[step.slot].bounds = bounds_ ? next + width : nullptr;
-        next += lanes * width;
-      }
-    for (SlotTile& tile : converted_) {
-      tile = {next, bounds_ ? next + width : nullptr};
-      next += lanes * width;
+  // The step after which nothing in the group reads a slot.
+  std::vector<size_t> last_readers() const {
+    std::vector<size_t> last(steps_.size());
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      last[s] = s;
+      for (const Source& operand : steps_[s].operands)
+        if (!operand.outside) last[operand.index] = s;
     }
-    for (Outside& outside : outside_) outside.scratch.resize(2 * width);
+    for (const FoldStep& fold : folds_)
+      if (!fold.operand.outside) last[fold.operand.index] = steps_.size();
+    return last;
+  }
+
+  // Tiles that are not stored share scratch as their lives allow: a long chain stays in the cache.
+  void make_scratch() {
+    const size_t width = kTileElements * (bounds_ ? 2 : 1);
+    const std::vector<size_t> last = last_readers();
+    std::vector<size_t> place(steps_.size()), free;
+    size_t places = 0;
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      if (!steps_[s].stored) {
+        if (free.empty()) free.push_back(places++);
+        place[s] = free.back();
+        free.pop_back();
+      }
+      std::vector<size_t> ended{s};
+      for (const Source& operand : steps_[s].operands)
+        if (!operand.outside && std::find(ended.begin(), ended.end(), operand.index) == ended.end())
+          ended.push_back(operand.index);
+      for (size_t slot : ended)
+        if (!steps_[slot].stored && last[slot] == s) free.push_back(place[slot]);
+    }
+    scratch_.resize((places + converted_.size()) * width);
+    auto tile_at = [&](size_t at) {
+      double* first = scratch_.data() + at * width;
+      return SlotTile{first, bounds_ ? first + kTileElements : nullptr};
+    };
+    tiles_.resize(steps_.size());
+    for (size_t s = 0; s < steps_.size(); ++s)
+      if (!steps_[s].stored) tiles_[s] = tile_at(place[s]);
+    for (size_t i = 0; i < converted_.size(); ++i) converted_[i] = tile_at(places + i);
+    for (Outside& outside : outside_) outside.scratch.resize(2 * kTileElements);
   }
 
   TileOperand read(const Source& source) const {
