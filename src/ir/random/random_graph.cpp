@@ -14,7 +14,7 @@ constexpr int kWantedOps = 5;         // of each graph
 constexpr uint64_t kWantedStep = 41;  // apart in the list of ops
 
 constexpr int kSteeredAttempts = 8;
-constexpr int kMostAttempts = 1000;
+constexpr int kMostAttempts = 40;
 
 // An op that a seed's graph is to hold, and how often earlier seeds have held it for the same reason.
 struct Wanted {
@@ -62,10 +62,11 @@ Graph random_graph(uint64_t seed, const RandomGraphOptions& options) {
     if (failures < kSteeredAttempts) draft.visit = wanted.back().visit;
     bool grown = grow(wanted.back().op);
     draft.visit.reset();
-    failures = grown ? 0 : failures + 1;
-    if (!grown) grow_anything();
-    KW_ASSERT(failures < kMostAttempts, "every op can be drawn sooner or later");
-    if (grown) wanted.pop_back();
+    if (!grown && ++failures <= kSteeredAttempts) grow_anything();
+    // Under some options there may never be an operand: no shift without integers.
+    if (!grown && failures < kMostAttempts) continue;
+    wanted.pop_back();
+    failures = 0;
   }
   return draft.finish();
 }
