@@ -198,7 +198,19 @@ Error Document::error_at(const YAML::Node& node, std::string message, std::strin
   return error_at(mark.line + 1, mark.column + 1, std::move(message), std::move(hint));
 }
 
-int Document::first_line_of_block(const YAML::Node& node) { return node.Mark().line + 2; }
+Error Document::error_in_block(const YAML::Node& node, int line, int column, std::string message,
+                               std::string hint) const {
+  const std::vector<std::string> lines = split_lines(text_);
+  const YAML::Mark mark = node.Mark();
+  const std::size_t first = static_cast<std::size_t>(mark.line) + 1;  // of the block's content, counted from 0
+  const bool block = !mark.is_null() && first < lines.size() && line > 0 &&
+                     lines[first - 1].find('|', static_cast<std::size_t>(std::max(mark.column, 0))) ==
+                         static_cast<std::size_t>(mark.column);
+  if (!block) return error_at(node, std::move(message), std::move(hint));
+  const std::size_t indent = std::min(lines[first].find_first_not_of(' '), lines[first].size());
+  return error_at(static_cast<int>(first) + line, static_cast<int>(indent) + column, std::move(message),
+                  std::move(hint));
+}
 
 Result<Document> Document::load(std::string_view text, const std::string& file, std::string_view schema_path,
                                 int version, Syntax syntax) {

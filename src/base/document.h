@@ -35,8 +35,9 @@ class Document {
   // An error about a place in the document: its line and column, the line shown.
   Error error_at(const YAML::Node& node, std::string message, std::string hint = {}) const;
   Error error_at(int line, int column, std::string message, std::string hint = {}) const;
-  // The line (from 1) on which the content of a `|` block begins.
-  static int first_line_of_block(const YAML::Node& node);
+  // An error about a place in the text that a `|` block holds, shown where that stands in the document; of a scalar
+  // that is no such block, at the scalar itself.
+  Error error_in_block(const YAML::Node& node, int line, int column, std::string message, std::string hint = {}) const;
 
  private:
   Document();

@@ -2,11 +2,25 @@
 
 namespace kw::cli {
 
+Action add_understand(CLI::App& app);
+Action add_review(CLI::App& app);
+Action add_set(CLI::App& app);
+Action add_diff(CLI::App& app);
+Action add_approve(CLI::App& app);
+Action add_list(CLI::App& app);
+Action add_status(CLI::App& app);
 Action add_doctor(CLI::App& app);
 
 namespace {
 
 constexpr CommandRow kCommands[] = {
+    {"understand", "reads an op and writes its profile", add_understand},
+    {"review", "the profile on one page, to be judged in a minute", add_review},
+    {"set", "changes a decision and what follows from it", add_set},
+    {"diff", "what changed since the profile was approved", add_diff},
+    {"approve", "records an approval", add_approve},
+    {"list", "the kernels of this workspace", add_list},
+    {"status", "how far each kernel has come, and what goes on", add_status},
     {"doctor", "what this machine has, and what it lacks", add_doctor},
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.h"
 
@@ -69,6 +70,11 @@ Text default_of(const Profile& p, std::string_view name) {
   return input->default_value.empty() ? "given by the caller" : input->default_value;
 }
 
+Text assumed(const Profile& p, std::string_view name) {
+  const std::string* value = find_pair(p.interface.assumed, name);
+  return value ? Text(*value) : std::nullopt;
+}
+
 Text gradients(const Profile& p, std::string_view) {
   std::vector<std::string> items;
   for (const InputField& input : p.interface.inputs)
@@ -108,7 +114,7 @@ Text minutes(const Profile& p, std::string_view) { return std::to_string(p.limit
 Text spills(const Profile& p, std::string_view) { return p.limits.spills ? "yes" : "no"; }
 Text licence(const Profile& p, std::string_view) { return p.licence; }
 
-constexpr std::array<DecisionKind, 31> kKinds = {{
+constexpr std::array<DecisionKind, 32> kKinds = {{
     {"casting", Weight::Numbers, "where the normalised value is rounded", true, casting},
     {"wider", Weight::Numbers, "kept wider than PyTorch eager keeps it", true, wider},
     {"accumulate", Weight::Numbers, "type of running sums", true, accumulate},
@@ -123,6 +129,7 @@ constexpr std::array<DecisionKind, 31> kKinds = {{
     {"type.*", Weight::Interface, "element type", true, type_of},
     {"shape.*", Weight::Interface, "shape", true, shape_of},
     {"value.*", Weight::Interface, "run-time scalar", true, default_of},
+    {"assumed.*", Weight::Interface, "what the source leaves open", true, assumed},
     {"gradients", Weight::Interface, "inputs that get a gradient", false, gradients},
     {"parameters", Weight::Interface, "parameters of the module", false, parameters},
     {"name.function", Weight::Interface, "name of the function", true, function_name},
@@ -160,6 +167,16 @@ std::string_view to_text(Weight weight) {
   return kNames[static_cast<std::size_t>(weight)];
 }
 
+static constexpr std::array<std::string_view, 3> kSetBy = {"engine", "assumption", "user"};
+
+std::string_view to_text(SetBy set_by) { return kSetBy[static_cast<std::size_t>(set_by)]; }
+
+std::optional<SetBy> set_by_from_text(std::string_view text) {
+  for (std::size_t i = 0; i < kSetBy.size(); ++i)
+    if (kSetBy[i] == text) return static_cast<SetBy>(i);
+  return std::nullopt;
+}
+
 std::string list_text(const std::vector<std::string>& items) { return items.empty() ? "none" : join(items, ", "); }
 
 std::string plan_text(const PassPlan& plan) {
@@ -190,8 +207,11 @@ std::vector<std::string> expected_decisions(const Profile& profile) {
     std::vector<std::string> names;
     for (const NamedText& type : profile.interface.types) names.push_back(type.first);
     for (const InputField& input : profile.interface.inputs) names.push_back(input.name);
+    for (const NamedText& assumed : profile.interface.assumed) names.push_back(assumed.first);
+    std::set<std::string> seen;
     for (const std::string& name : names)
-      if (kind.field(profile, name)) ids.push_back(std::string(kind.id.substr(0, kind.id.size() - 1)) + name);
+      if (seen.insert(name).second && kind.field(profile, name))
+        ids.push_back(std::string(kind.id.substr(0, kind.id.size() - 1)) + name);
   }
   return ids;
 }

@@ -28,6 +28,8 @@ struct DecisionKind {
 std::span<const DecisionKind> decision_kinds();
 const DecisionKind* find_kind(std::string_view id);
 std::string_view to_text(Weight weight);  // "numbers"
+std::string_view to_text(SetBy set_by);   // "engine", "assumption", "user"
+std::optional<SetBy> set_by_from_text(std::string_view text);
 
 // Decisions as text: "none" for an empty list.
 std::string list_text(const std::vector<std::string>& items);

@@ -30,8 +30,7 @@ void compare_decisions(std::vector<Change>& changes, const Profile& before, cons
     compare(changes, id + " at", a->at, b->at);
     compare(changes, id + " instead_of", list_text(a->instead_of), list_text(b->instead_of));
     compare(changes, id + " if_wrong", a->if_wrong, b->if_wrong);
-    compare(changes, id + " set by", a->set_by == SetBy::User ? "user" : "engine",
-            b->set_by == SetBy::User ? "user" : "engine");
+    compare(changes, id + " set by", std::string(to_text(a->set_by)), std::string(to_text(b->set_by)));
   }
 }
 

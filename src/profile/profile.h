@@ -17,7 +17,11 @@ namespace kw::profile {
 
 inline constexpr int kSchemaVersion = 1;
 
-enum class SetBy { Engine, User };
+enum class SetBy {
+  Engine,      // follows from the math
+  Assumption,  // the source leaves it open; a published rule or a default settled it
+  User,
+};
 
 struct Decision {
   std::string id;     // a row of decision.h's table: "casting", "type.T"
@@ -90,6 +94,7 @@ struct Interface {
   std::vector<InputField> inputs;
   std::vector<OutputField> outputs;
   std::vector<Alias> aliases;
+  std::vector<NamedText> assumed;  // what the source leaves open beside shapes and types: a constructor's argument
   bool operator==(const Interface&) const = default;
 };
 
@@ -109,6 +114,18 @@ struct Math {
   std::vector<SavedValue> saved;
   std::vector<std::string> recomputed;
   bool operator==(const Math&) const = default;
+};
+
+// Bytes at the user's own sizes. Parameters and buffers are left out: they are there anyway.
+struct Memory {
+  std::int64_t kept = 0;           // from forward to backward
+  std::int64_t forward_peak = 0;   // inputs, outputs and what is written for the backward
+  std::int64_t backward_peak = 0;  // what is kept, and the gradients of outputs and inputs
+  // The same for the source run op by op: an estimate.
+  std::int64_t eager_kept = 0;
+  std::int64_t eager_forward_peak = 0;
+  std::int64_t eager_backward_peak = 0;
+  bool operator==(const Memory&) const = default;
 };
 
 struct Numerics {
@@ -180,6 +197,7 @@ struct Profile {
   std::string closest;
   Interface interface;
   Math math;
+  Memory memory;
   Numerics numerics;
   Plan plan;
   Module module;

@@ -3,6 +3,7 @@
 #include "base/document.h"
 #include "base/text.h"
 #include "profile/check.h"
+#include "profile/decision.h"
 #include "profile/yaml.h"
 
 namespace kw::profile {
@@ -69,9 +70,11 @@ Interface read_interface(const YAML::Node& node) {
                [](const YAML::Node& n) {
                  return OutputField{text(n["name"]), text(n["type"]), texts(n["shape"]), text(n["updates"])};
                }),
-          rows(node["aliases"], [](const YAML::Node& n) {
-            return Alias{text(n["output"]), text(n["input"])};
-          })};
+          rows(node["aliases"],
+               [](const YAML::Node& n) {
+                 return Alias{text(n["output"]), text(n["input"])};
+               }),
+          named_texts(node["assumed"])};
 }
 
 Math read_math(const YAML::Node& node) {
@@ -85,6 +88,12 @@ Math read_math(const YAML::Node& node) {
   });
   math.recomputed = texts(node["recomputed"]);
   return math;
+}
+
+Memory read_memory(const YAML::Node& node) {
+  const auto bytes = [&](const char* key) { return *parse_integer(node[key].Scalar()); };
+  return {bytes("kept"),       bytes("forward_peak"),       bytes("backward_peak"),
+          bytes("eager_kept"), bytes("eager_forward_peak"), bytes("eager_backward_peak")};
 }
 
 Numerics read_numerics(const YAML::Node& node) {
@@ -121,7 +130,7 @@ Decision read_decision(const YAML::Node& node) {
           text(node["at"]),
           texts(node["instead_of"]),
           text(node["if_wrong"]),
-          text(node["set_by"]) == "user" ? SetBy::User : SetBy::Engine};
+          set_by_from_text(text(node["set_by"])).value_or(SetBy::Engine)};
 }
 
 }  // namespace
@@ -139,6 +148,7 @@ Result<Profile> from_yaml(std::string_view yaml, const std::string& file) {
     profile.closest = text(root["closest"]);
     profile.interface = read_interface(root["interface"]);
     profile.math = read_math(root["math"]);
+    profile.memory = read_memory(root["memory"]);
     profile.numerics = read_numerics(root["numerics"]);
     profile.plan = read_plan(root["plan"]);
     profile.module = read_module(root["module"]);

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "profile/decision.h"
 #include "profile/yaml.h"
 #include "profile/yaml_text.h"
 
@@ -12,7 +13,7 @@ using Entries = std::vector<std::pair<std::string, std::string>>;
 
 std::string bool_text(bool value) { return value ? "true" : "false"; }
 
-std::string shape_text(const Shape& shape) {
+std::string shape_mapping(const Shape& shape) {
   Entries entries;
   for (const auto& [symbol, size] : shape) entries.emplace_back(symbol, std::to_string(size));
   return yaml_mapping(entries);
@@ -73,10 +74,11 @@ std::string output_row(const OutputField& output) {
 void write_interface(YamlText& out, const Interface& interface) {
   out.open("interface");
   out.raw("types", named_texts(interface.types));
-  out.raw("sizes", shape_text(interface.sizes));
+  out.raw("sizes", shape_mapping(interface.sizes));
   if (!interface.constraints.empty()) out.raw("constraints", yaml_list(interface.constraints));
   rows(out, "inputs", interface.inputs, input_row);
   rows(out, "outputs", interface.outputs, output_row);
+  if (!interface.assumed.empty()) out.raw("assumed", named_texts(interface.assumed));
   rows(out, "aliases", interface.aliases, [](const Alias& alias) {
     return yaml_mapping({{"output", yaml_scalar(alias.output, true)}, {"input", yaml_scalar(alias.input, true)}});
   });
@@ -100,6 +102,16 @@ void write_math(YamlText& out, const Math& math) {
   });
   out.raw("recomputed", yaml_list(math.recomputed));
   out.close();
+}
+
+void write_memory(YamlText& out, const Memory& memory) {
+  out.comment("Bytes at the sizes above, parameters left out; the figures of eager are estimates.");
+  out.raw("memory", yaml_mapping({{"kept", std::to_string(memory.kept)},
+                                  {"forward_peak", std::to_string(memory.forward_peak)},
+                                  {"backward_peak", std::to_string(memory.backward_peak)},
+                                  {"eager_kept", std::to_string(memory.eager_kept)},
+                                  {"eager_forward_peak", std::to_string(memory.eager_forward_peak)},
+                                  {"eager_backward_peak", std::to_string(memory.eager_backward_peak)}}));
 }
 
 void write_numerics(YamlText& out, const Numerics& numerics) {
@@ -151,7 +163,7 @@ void write_decision(YamlText& out, const Decision& decision) {
   if (!decision.at.empty()) out.value("at", decision.at);
   if (!decision.instead_of.empty()) out.raw("instead_of", yaml_list(decision.instead_of));
   out.prose("if_wrong", decision.if_wrong);
-  if (decision.set_by == SetBy::User) out.value("set_by", "user");
+  if (decision.set_by != SetBy::Engine) out.value("set_by", to_text(decision.set_by));
   out.end_item();
 }
 
@@ -177,6 +189,8 @@ std::string write(const Profile& profile, bool with_comments) {
   out.blank();
   write_math(out, profile.math);
   out.blank();
+  write_memory(out, profile.memory);
+  out.blank();
   write_numerics(out, profile.numerics);
   out.blank();
   write_plan(out, profile.plan);
@@ -184,8 +198,8 @@ std::string write(const Profile& profile, bool with_comments) {
   write_module(out, profile.module);
   out.blank();
   out.open("shapes");
-  rows(out, "test", profile.shapes.test, shape_text);
-  rows(out, "measure", profile.shapes.measure, shape_text);
+  rows(out, "test", profile.shapes.test, shape_mapping);
+  rows(out, "measure", profile.shapes.measure, shape_mapping);
   out.close();
   out.blank();
   out.comment("What a person allows the search to spend and to do.");

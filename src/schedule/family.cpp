@@ -53,7 +53,8 @@ struct Facts {
           contractions.push_back(id);
           break;
         case OpKind::Indexed:
-          (node.op == Op::Gather ? gathers : node.op == Op::Fold ? windows : scatters).push_back(id);
+          if (!indexes_by_number(g, node))
+            (node.op == Op::Gather ? gathers : node.op == Op::Fold ? windows : scatters).push_back(id);
           break;
         case OpKind::View:
           if (node.op == Op::Window) windows.push_back(id);

@@ -102,4 +102,11 @@ bool drops_unit_axes(const ir::Graph& graph, const Node& node) {
                      [&](AxisId axis) { return graph.axis(axis).size.constant() == 1; });
 }
 
+bool indexes_by_number(const ir::Graph& graph, const Node& node) {
+  if (node.op != Op::Gather && node.op != Op::ScatterAdd && node.op != Op::ScatterSet) return false;
+  const Node* index = &graph[node.args[1]];
+  while (index->op == Op::Cast) index = &graph[index->args[0]];
+  return index->op == Op::Const || index->op == Op::SizeOf;
+}
+
 }  // namespace kw::schedule

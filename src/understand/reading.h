@@ -12,8 +12,8 @@
 namespace kw::understand {
 
 // Something that the source does not say and that had to be taken from a published rule or an option.
-struct Assumption {
-  std::string about;  // the decision that it settles: "shape.x", "type.T", "value.eps"
+struct Assumed {
+  std::string about;  // the decision that it settles: "shape.x", "type.x", "assumed.eps"
   std::string value;
   std::string because;
   Place place;
@@ -26,10 +26,11 @@ struct SourceText {
 
 struct Reading {
   ir::Graph graph;  // before any simplification
-  std::vector<Assumption> assumptions;
+  std::vector<Assumed> assumptions;
   std::map<std::string, std::string> initial_values;  // parameter → ones, zeros, …, as the source makes it
   std::vector<SourceText> sources;                    // the user's file first
   std::string entry;                                  // the function or class that was read, if there was a choice
+  std::string extension = ".py";                      // of the main file as it is kept
   bool is_module = false;                             // the entry is a class
 };
 

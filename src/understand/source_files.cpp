@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> parts_of(std::string_view path) {
   std::vector<std::string> parts;
   for (const fs::path& part : fs::path(path).lexically_normal())
-    if (part != "/" && part != "." && !part.empty()) parts.push_back(part.string());
+    if (part != "/" && part != "." && part != ".." && !part.empty()) parts.push_back(part.string());
   return parts;
 }
 
@@ -30,16 +30,10 @@ std::size_t shared_folders(const Reading& reading) {
   return shared == 0 ? 0 : shared - 1;
 }
 
-std::string extension_of(std::string_view path) {
-  const std::string extension = fs::path(path).extension().string();
-  return extension.empty() || extension.size() > 8 ? ".py" : extension;
-}
-
 }  // namespace
 
 std::string stored_name(const Reading& reading, std::string_view path) {
-  if (reading.sources.size() <= 1)
-    return "source" + extension_of(reading.sources.empty() ? path : reading.sources[0].path);
+  if (reading.sources.size() <= 1) return "source" + reading.extension;
   const std::vector<std::string> parts = parts_of(path);
   const std::size_t shared = std::min(shared_folders(reading), parts.empty() ? 0 : parts.size() - 1);
   return "source/" + join({parts.begin() + static_cast<std::ptrdiff_t>(shared), parts.end()}, "/");

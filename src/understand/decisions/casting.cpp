@@ -43,21 +43,19 @@ bool is_statistic_of(const GraphView& view, NodeId statistic, NodeId value, bool
   return false;
 }
 
-NodeId find_normalised(const GraphView& view) {
+bool is_normalised(const GraphView& view, NodeId id) {
   const ir::Graph& graph = view.graph;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const ir::Node& node = graph.nodes[i];
-    if (node.op != Op::Mul && node.op != Op::Div) continue;
-    if (!node.type.floating() || node.type.weak()) continue;
-    for (int side = 0; side < (node.op == Op::Div ? 1 : 2); ++side) {
-      const NodeId value = node.args[static_cast<std::size_t>(side)];
-      const NodeId statistic = node.args[static_cast<std::size_t>(1 - side)];
-      if (covers_strictly(graph[value].axes, graph[statistic].axes) &&
-          is_statistic_of(view, statistic, value, node.op == Op::Div))
-        return static_cast<NodeId>(i);
-    }
+  const ir::Node& node = graph[id];
+  if (node.op != Op::Mul && node.op != Op::Div) return false;
+  if (!node.type.floating() || node.type.weak()) return false;
+  for (int side = 0; side < (node.op == Op::Div ? 1 : 2); ++side) {
+    const NodeId value = node.args[static_cast<std::size_t>(side)];
+    const NodeId statistic = node.args[static_cast<std::size_t>(1 - side)];
+    if (covers_strictly(graph[value].axes, graph[statistic].axes) &&
+        is_statistic_of(view, statistic, value, node.op == Op::Div))
+      return true;
   }
-  return ir::kNoNode;
+  return false;
 }
 
 // The type of the tensor that is normalised: the input with the most axes among those that it is computed from.
@@ -85,10 +83,18 @@ bool takes_weight(const GraphView& view, NodeId user, NodeId normalised) {
 
 }  // namespace
 
+std::vector<NodeId> normalised_values(const GraphView& view) {
+  std::vector<NodeId> values;
+  for (std::size_t i = 0; i < view.graph.nodes.size(); ++i)
+    if (is_normalised(view, static_cast<NodeId>(i))) values.push_back(static_cast<NodeId>(i));
+  return values;
+}
+
 Casting casting_of(const GraphView& view) {
   Casting casting;
-  casting.normalised = find_normalised(view);
-  if (casting.normalised == ir::kNoNode) return casting;
+  const std::vector<NodeId> normalised = normalised_values(view);
+  if (normalised.empty()) return casting;
+  casting.normalised = normalised[0];
   const ir::Graph& graph = view.graph;
   const ir::Type storage = storage_type(view, casting.normalised);
   const bool wide = is_wider(graph[casting.normalised].type, storage);

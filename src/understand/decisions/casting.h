@@ -24,6 +24,9 @@ struct Casting {
 
 Casting casting_of(const GraphView& view);
 
+// Every normalised value, in order.
+std::vector<ir::NodeId> normalised_values(const GraphView& view);
+
 // The same math in another casting mode: what `kw set NAME casting=MODE` asks for. Fails where nothing is normalised.
 Result<ir::Graph> recast(const ir::Graph& graph, const std::string& mode);
 

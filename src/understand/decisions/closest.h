@@ -33,6 +33,7 @@ enum class Feature {
   Weighted,     // times a tensor with fewer axes
   Biased,       // plus a tensor with fewer axes
   Grouped,      // a reduction over a part of an axis
+  SeveralAxes,  // reduced together
   InnerMean,    // a mean over an axis that stays as it is
   ResidualSum,  // the sum of two inputs, returned too
   Loss,         // everything joined to a single number
@@ -40,6 +41,7 @@ enum class Feature {
   Difference,   // their difference
   Absolute,
   Divergence,  // a tensor times the logarithm of it
+  Mixture,     // a logarithm of a sum of two tensors
   Selected,    // one of two values by a condition
   Indexed,     // read by an index tensor
   Scattered,
@@ -55,7 +57,7 @@ enum class Feature {
   Chosen,  // top k
   Random,
 };
-inline constexpr int kFeatureCount = 40;
+inline constexpr int kFeatureCount = 42;
 
 std::string_view to_text(Feature feature);
 std::set<Feature> features_of(const GraphView& view);

@@ -11,6 +11,7 @@
 #include "profile/format.h"
 #include "understand/decisions/casting.h"
 #include "understand/decisions/deciders.h"
+#include "understand/decisions/memory_use.h"
 #include "understand/decisions/widen.h"
 
 namespace kw::understand {
@@ -121,6 +122,7 @@ Result<profile::Profile> decide(const Reading& reading, const std::string& name,
   Subject subject(reading, math, pins, profile);
   for (const Decider& decider : kDeciders) KW_CHECK(decider.decide(subject));
   fill_math(math, profile);
+  profile.memory = memory_use(math);
   sort_decisions(profile);
   return profile;
 }

@@ -13,46 +13,16 @@ using ir::NodeId;
 using ir::Op;
 using ir::OpKind;
 
-constexpr std::array<std::string_view, kFeatureCount> kNames = {"activation",
-                                                                "rectified",
-                                                                "clamped",
-                                                                "sigmoid",
-                                                                "tanh",
-                                                                "error function",
-                                                                "softplus",
-                                                                "squared",
-                                                                "self-gated",
-                                                                "gated",
-                                                                "mean of squares",
-                                                                "centred",
-                                                                "normalised",
-                                                                "several powers",
-                                                                "sum of exponentials",
-                                                                "logarithm",
-                                                                "weighted",
-                                                                "biased",
-                                                                "grouped",
-                                                                "mean over an axis",
-                                                                "residual sum",
-                                                                "loss",
-                                                                "two tensors",
-                                                                "difference",
-                                                                "absolute value",
-                                                                "divergence",
-                                                                "selected",
-                                                                "indexed",
-                                                                "scattered",
-                                                                "positions",
-                                                                "rotated",
-                                                                "contraction",
-                                                                "two contractions",
-                                                                "window",
-                                                                "window maximum",
-                                                                "scan",
-                                                                "segment",
-                                                                "sorted",
-                                                                "top k",
-                                                                "random"};
+constexpr std::array<std::string_view, kFeatureCount> kNames = {
+    "activation",      "rectified", "clamped",     "sigmoid",          "tanh",
+    "error function",  "softplus",  "squared",     "self-gated",       "gated",
+    "mean of squares", "centred",   "normalised",  "several powers",   "sum of exponentials",
+    "logarithm",       "weighted",  "biased",      "grouped",          "mean over an axis",
+    "residual sum",    "loss",      "two tensors", "difference",       "absolute value",
+    "divergence",      "mixture",   "selected",    "indexed",          "scattered",
+    "positions",       "rotated",   "contraction", "two contractions", "window",
+    "window maximum",  "scan",      "segment",     "sorted",           "top k",
+    "random"};
 
 class Finder {
  public:
@@ -84,11 +54,19 @@ class Finder {
     }
     return false;
   }
-  // An input as it is, or a part of it, whatever its type.
+  // An input as it is, or a part of it, whatever its type and scale.
   NodeId plain_input(NodeId node) const {
-    while (graph_[node].op == Op::Cast || view_.is_view(node)) {
-      if (graph_[node].op == Op::Slice) return node;
-      node = graph_[node].args[0];
+    while (true) {
+      const Node& n = graph_[node];
+      if (n.op == Op::Slice) return node;
+      if (n.op == Op::Cast || n.op == Op::Neg || view_.is_view(node) || (n.op == Op::Div && view_.is_number(n.args[1])))
+        node = n.args[0];
+      else if (n.op == Op::Mul && view_.is_number(n.args[1]))
+        node = n.args[0];
+      else if (n.op == Op::Mul && view_.is_number(n.args[0]))
+        node = n.args[1];
+      else
+        break;
     }
     return graph_[node].op == Op::Input ? node : ir::kNoNode;
   }
@@ -120,7 +98,7 @@ class Finder {
   void other(NodeId id) {
     switch (graph_[id].op) {
       case Op::Gather:
-        add(Feature::Indexed);
+        if (!view_.is_view(id)) add(Feature::Indexed);
         break;
       case Op::ScatterAdd:
       case Op::ScatterSet:
@@ -183,6 +161,7 @@ class Finder {
     if ((node.op == Op::ReduceMax || node.op == Op::ReduceMin) && window_below(node.args[0]))
       add(Feature::WindowMaximum);
     const auto* list = std::get_if<ir::AxisList>(&node.attr);
+    if (list && list->axes.size() > 1 && !node.axes.empty()) add(Feature::SeveralAxes);
     if (list && splits_below(node.args[0], list->axes)) add(Feature::Grouped);
   }
   bool window_below(NodeId node) const {
@@ -221,6 +200,8 @@ class Finder {
       case Op::Log:
       case Op::Log2:
         add(Feature::Logarithm);
+        if (graph_[view_.behind_casts(node.args[0])].op == Op::Add && view_.inputs_of(id).size() >= 2)
+          add(Feature::Mixture);
         break;
       case Op::Abs:
         add(Feature::Absolute);
@@ -299,9 +280,11 @@ class Finder {
     const NodeId b = node.args[1];
     if (a == b) {
       bool statistic = false;
+      for (const NodeId user : view_.users(id)) statistic = statistic || view_.is_reduction(user);
+      bool leaves = view_.is_output(id);
       for (const NodeId user : view_.users(id))
-        statistic = statistic || view_.is_reduction(user) || graph_[user].op == Op::Cast;
-      if (!statistic && !view_.is_number(a)) add(Feature::Squared);
+        leaves = leaves || (graph_[user].op == Op::Cast && view_.is_output(user));
+      if (!statistic && leaves) add(Feature::Squared);
       return;
     }
     for (int side = 0; side < 2; ++side) {
@@ -342,12 +325,8 @@ class Finder {
   void whole_graph() {
     if (contractions_ > 0) add(Feature::Contraction);
     if (contractions_ > 1) add(Feature::TwoContractions);
-    int normalised = 0;
-    if (casting_of(view_).normalised != ir::kNoNode) {
-      add(Feature::Normalised);
-      for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-        if (view_.is_reduction(static_cast<NodeId>(i)) && graph_.nodes[i].op == Op::Mean) ++normalised;
-    }
+    const std::size_t normalised = normalised_values(view_).size();
+    if (normalised > 0) add(Feature::Normalised);
     if (normalised >= 3) add(Feature::Powers);
     bool reduces_any = false;
     bool nonlinear = false;

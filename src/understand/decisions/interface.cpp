@@ -49,14 +49,15 @@ void fill_interface(Subject& subject) {
 // A decision that the source or a published rule settled.
 void record_read(Subject& subject, const std::string& id, const std::string& value, ir::NodeId node,
                  std::string otherwise, std::string if_wrong) {
-  const Assumption* assumption = subject.assumed(id);
+  const Assumed* assumption = subject.assumed(id);
   subject.record(
       {id,
        value,
        assumption ? assumption->because : std::move(otherwise),
        assumption && assumption->place.line > 0 ? subject.at(assumption->place) : subject.at(subject.math.read, node),
        {},
-       std::move(if_wrong)});
+       std::move(if_wrong),
+       assumption ? profile::SetBy::Assumption : profile::SetBy::Engine});
 }
 
 void decide_types(Subject& subject) {
@@ -71,16 +72,20 @@ void decide_types(Subject& subject) {
         if (first == ir::kNoNode) first = input.node;
       }
     const std::string id = "type." + parameter.name;
-    const Assumption* assumption = subject.assumed(id);
+    // The reader assumes types per tensor; the parameter is assumed if one of its tensors is.
+    const Assumed* assumption = subject.assumed(id);
+    for (const std::string& tensor : tensors)
+      if (!assumption) assumption = subject.assumed("type." + tensor);
     std::string because = fmt::format("{} {} this type; the kernel serves the other floating types too",
                                       profile::all_of(tensors), tensors.size() == 1 ? "has" : "have");
-    if (assumption) because += ". " + assumption->because;
+    if (assumption) because += "; assumed: " + assumption->because;
     std::vector<std::string> others;
     for (const char* name : {"bf16", "f16", "f32"})
       if (ir::info(parameter.default_dtype).name != name) others.emplace_back(name);
     subject.record({id, std::string(ir::info(parameter.default_dtype).name), because,
                     assumption && assumption->place.line > 0 ? subject.at(assumption->place) : subject.at(graph, first),
-                    others, "tests, bounds and measurements would be taken in a type that you do not use"});
+                    others, "tests, bounds and measurements would be taken in a type that you do not use",
+                    assumption ? profile::SetBy::Assumption : profile::SetBy::Engine});
   }
   for (const ir::Input& input : graph.inputs)
     if (input.kind != ir::InputKind::Scalar && input.type.concrete())
@@ -106,6 +111,22 @@ void decide_tensors(Subject& subject) {
                   "a number that the source names stays an argument at run time",
                   "a number baked into the kernel would have to be compiled again for every other value");
     }
+}
+
+// Whatever else the reader had to assume: a constructor's argument, a field of a configuration, an absent package.
+void decide_assumed(Subject& subject) {
+  for (const Assumed& assumption : subject.reading.assumptions) {
+    if (!assumption.about.starts_with("assumed.")) continue;
+    const std::string name = assumption.about.substr(std::string("assumed.").size());
+    subject.profile.interface.assumed.emplace_back(name, assumption.value);
+    subject.record({assumption.about,
+                    assumption.value,
+                    assumption.because,
+                    subject.at(assumption.place),
+                    {},
+                    "the math that was read is that of another configuration than yours",
+                    profile::SetBy::Assumption});
+  }
 }
 
 void decide_gradients(Subject& subject) {
@@ -168,6 +189,7 @@ Status decide_interface(Subject& subject) {
                   "batch statistics or dropout would be there that should not be, or the other way round"});
   decide_types(subject);
   decide_tensors(subject);
+  decide_assumed(subject);
   decide_gradients(subject);
   decide_parameters(subject);
   return {};

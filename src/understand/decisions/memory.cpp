@@ -7,6 +7,7 @@
 #include "ir/text/print.h"
 #include "profile/decision.h"
 #include "profile/format.h"
+#include "profile/review.h"
 #include "understand/decisions/deciders.h"
 #include "understand/decisions/field_text.h"
 
@@ -54,6 +55,18 @@ void decide_backward(Subject& subject) {
                   "the model would train towards something else than the source says"});
 }
 
+// The dims of a saved value as the forward has it: an input, or one of its outputs.
+std::vector<ir::AxisId> dims_of(const ir::Graph& forward, const ir::SavedValue& saved) {
+  if (saved.as == ir::SavedAs::Input) {
+    const ir::Input* input = forward.find_input(saved.name);
+    KW_ASSERT(input != nullptr, "a saved input is an input");
+    return input->dims;
+  }
+  for (const ir::Output& output : forward.outputs)
+    if (output.name == saved.name) return output.dims;
+  KW_ASSERT(false, "the forward returns what it saves");
+}
+
 void decide_saved(Subject& subject) {
   std::vector<std::string> names;
   std::vector<std::string> written;
@@ -65,7 +78,7 @@ void decide_saved(Subject& subject) {
                                                            : "value";
       subject.profile.math.saved.push_back(
           {saved.name, kind, ir::text::type_text(subject.math.joint, subject.math.joint[saved.node].type),
-           shape_texts(subject.math.joint, dims_of(subject.math.joint, saved))});
+           shape_texts(subject.math.forward_pass, dims_of(subject.math.forward_pass, saved))});
       names.push_back(saved.name);
       if (saved.as == ir::SavedAs::Intermediate) {
         written.push_back(saved.name);
@@ -77,7 +90,7 @@ void decide_saved(Subject& subject) {
   if (subject.math.differentiable && names.empty()) because = "the gradient needs nothing of the forward";
   if (!names.empty())
     because = fmt::format("the cheapest cut between forward and backward by counted bytes at your shape: {} moved; {}",
-                          bytes_text(subject.math.partition.moved_bytes),
+                          profile::bytes_text(subject.math.partition.moved_bytes),
                           written.empty() ? "only tensors that exist anyway are kept"
                                           : "only " + profile::all_of(written) + " " +
                                                 (written.size() == 1 ? "is" : "are") + " written for it");

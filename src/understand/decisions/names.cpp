@@ -1,8 +1,10 @@
 // Names of what is generated: from the op's own, in the style that each thing has in PyTorch code.
 #include "understand/decisions/names.h"
 
-#include <fmt/format.h>
+#include <array>
+#include <utility>
 
+#include "base/text.h"
 #include "profile/format.h"
 #include "understand/decisions/deciders.h"
 
@@ -30,7 +32,24 @@ Status take_name(Subject& subject, const std::string& id, std::string& field, st
 
 }  // namespace
 
-std::string snake_case(std::string_view name) {
+std::string snake_case(std::string_view given) {
+  // Words whose capitals do not show where a word begins.
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords = {{{"LeakyReLU", "LeakyRelu"},
+                                                                                            {"ReLU", "Relu"},
+                                                                                            {"SiLU", "Silu"},
+                                                                                            {"GeLU", "Gelu"},
+                                                                                            {"SwiGLU", "Swiglu"},
+                                                                                            {"GeGLU", "Geglu"},
+                                                                                            {"ReGLU", "Reglu"},
+                                                                                            {"GEGLU", "Geglu"},
+                                                                                            {"DyT", "Dyt"},
+                                                                                            {"RoPE", "Rope"},
+                                                                                            {"MoE", "Moe"},
+                                                                                            {"LoRA", "Lora"},
+                                                                                            {"ALiBi", "Alibi"},
+                                                                                            {"KLDiv", "KlDiv"}}};
+  std::string name(given);
+  for (const auto& [word, plain] : kWords) name = replace_all(std::move(name), word, plain);
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];

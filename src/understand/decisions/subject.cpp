@@ -39,8 +39,8 @@ std::string Subject::at(const ir::Graph& graph, ir::NodeId node) const {
   return {};
 }
 
-const Assumption* Subject::assumed(const std::string& about) const {
-  for (const Assumption& assumption : reading.assumptions)
+const Assumed* Subject::assumed(const std::string& about) const {
+  for (const Assumed& assumption : reading.assumptions)
     if (assumption.about == about) return &assumption;
   return nullptr;
 }

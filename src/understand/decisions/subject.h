@@ -45,7 +45,7 @@ class Subject {
   std::string at(const ir::Graph& graph, ir::NodeId node) const;
   std::string at(ir::NodeId node) const { return at(math.forward, node); }
   std::string at(const Place& place) const;
-  const Assumption* assumed(const std::string& about) const;
+  const Assumed* assumed(const std::string& about) const;
 
   // Adds a decision; `set_by` and the reason of a pinned one are filled in here.
   void record(profile::Decision decision);

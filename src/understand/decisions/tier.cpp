@@ -21,7 +21,7 @@ int tier_of_node(const GraphView& view, ir::NodeId node) {
     case OpKind::Reduction:
       return view.is_reduction(node) ? 2 : 1;
     default:
-      return 3;
+      return view.is_view(node) ? 1 : 3;
   }
 }
 

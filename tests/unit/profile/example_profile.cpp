@@ -21,7 +21,7 @@ Profile example_profile() {
                         {"eps", "scalar", "real", {}, "1e-6", false}};
   p.interface.outputs = {{"y", "T|W", {"rows", "cols"}, ""}};
   p.math.forward =
-      "op rms_norm(x: T[rows, cols], w: W[cols]; eps = 1e-6)\n"
+      "op rms_norm(x: T[rows, cols], w: parameter W[cols]; eps = 1e-6)\n"
       "  ms   = mean(f32(x)^2, cols)\n"
       "  rstd = rsqrt(ms + eps)\n"
       "  y    = T(f32(x) * rstd) * w\n"

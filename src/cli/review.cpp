@@ -1,0 +1,68 @@
+// kw review NAME: one page that a person can judge in a minute.
+#include "profile/review.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/checkpoint.h"
+#include "cli/commands.h"
+
+namespace kw::cli {
+namespace {
+
+struct Options {
+  std::string name;
+  bool all = false;
+  bool files = false;
+};
+
+std::string as_object(const profile::Profile& profile, profile::ApprovalState approval) {
+  nlohmann::ordered_json object = {
+      {"name", profile.name}, {"tier", profile.tier}, {"closest", profile.closest}, {"approval", to_text(approval)}};
+  object["decisions"] = nlohmann::ordered_json::array();
+  for (const profile::Decision& decision : profile.decisions) object["decisions"].push_back(as_json(decision));
+  object["math"] = {
+      {"read", profile.math.read}, {"forward", profile.math.forward}, {"backward", profile.math.backward}};
+  object["memory"] = {{"kept", profile.memory.kept},
+                      {"forward_peak", profile.memory.forward_peak},
+                      {"backward_peak", profile.memory.backward_peak},
+                      {"eager_kept", profile.memory.eager_kept},
+                      {"eager_forward_peak", profile.memory.eager_forward_peak},
+                      {"eager_backward_peak", profile.memory.eager_backward_peak}};
+  for (const auto& [path, what] : profile::files_to_generate(profile)) object["files"][path] = what;
+  return dump(object);
+}
+
+Result<Answer> run(const Globals& globals, const Options& options) {
+  const profile::KernelFolder folder(globals.workspace, options.name);
+  KW_TRY(const profile::Profile profile, folder.read_profile());
+  KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
+  const auto source_line = [&](std::string_view file, int number) -> std::string {
+    const Result<std::string> text = read_text(folder.file(file));
+    if (!text) return {};
+    const std::vector<std::string> lines = split_lines(*text);
+    return number >= 1 && static_cast<std::size_t>(number) <= lines.size() ? lines[static_cast<std::size_t>(number) - 1]
+                                                                           : "";
+  };
+  profile::ReviewOptions page;
+  page.all = options.all;
+  page.files = options.files;
+  page.bold = isatty(STDOUT_FILENO) != 0;
+  return Answer{profile::review_page(profile, approval, source_line, page), as_object(profile, approval)};
+}
+
+}  // namespace
+
+Action add_review(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, "the kernel")->required();
+  app.add_flag("--all", options->all, "the engine's own choices too");
+  app.add_flag("--files", options->files, "what will be generated");
+  return [options](const Globals& globals) { return run(globals, *options); };
+}
+
+}  // namespace kw::cli

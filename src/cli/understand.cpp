@@ -1,0 +1,76 @@
+// kw understand SOURCE: reads an op and writes its profile.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/progress.h"
+#include "cli/assignment.h"
+#include "cli/checkpoint.h"
+#include "cli/commands.h"
+#include "understand/understand.h"
+
+namespace kw::cli {
+namespace {
+
+struct Options {
+  std::string source;
+  std::string math;
+  std::string name;
+  std::vector<std::string> shapes, dtypes, init;
+  bool eval = false;
+  bool replace = false;
+};
+
+Result<understand::UnderstandRequest> request_of(const Options& options, bool has_math) {
+  understand::UnderstandRequest request;
+  request.source = options.source;
+  if (has_math) request.math = options.math;
+  request.name = options.name;
+  request.replace = options.replace;
+  request.options.eval = options.eval;
+  KW_TRY(request.options.shape, assignments("--shape", options.shapes));
+  KW_TRY(request.options.dtype, assignments("--dtype", options.dtypes));
+  KW_TRY(request.options.init, assignments("--init", options.init));
+  return request;
+}
+
+Result<Answer> run(const Globals& globals, const Options& options, bool has_math) {
+  if (has_math && !options.source.empty()) return fail(ErrorKind::BadInput, "give a SOURCE or --math TEXT, not both");
+  KW_TRY(const understand::UnderstandRequest request, request_of(options, has_math));
+  Progress progress("understand", 3, progress_mode(globals.quiet));
+  KW_TRY(const understand::Understood result,
+         understand::understand(request, globals.workspace, [&](std::string_view step) { progress.step(step); }));
+  std::string text =
+      fmt::format("{}: tier {}, closest to {}, {} decisions\n  {}\n", result.profile.name, result.profile.tier,
+                  result.profile.closest, result.profile.decisions.size(), result.folder.file("profile.yaml"));
+  if (!result.kept.empty()) text += fmt::format("  kept what you had set: {}\n", fmt::join(result.kept, ", "));
+  text += fmt::format("next: kw review {}\n", result.profile.name);
+  nlohmann::ordered_json object = summary(result.profile);
+  object["folder"] = result.folder.path();
+  object["kept"] = result.kept;
+  object["next"] = "kw review " + result.profile.name;
+  return Answer{text, dump(object)};
+}
+
+}  // namespace
+
+Action add_understand(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("SOURCE", options->source, "file.py[:Name], - (stdin), file.kw, file.json, or words");
+  CLI::Option* math = app.add_option("--math", options->math, "the op as math text")->type_name("TEXT");
+  app.add_option("--name", options->name, "the kernel's name; otherwise the source's own")->type_name("N");
+  app.add_option("--shape", options->shapes, "x=rows,cols or x=4096,1024")
+      ->type_name("X=SIZES")
+      ->allow_extra_args(false);
+  app.add_option("--dtype", options->dtypes, "x=bf16")->type_name("X=TYPE")->allow_extra_args(false);
+  app.add_option("--init", options->init, "eps=1e-6: an argument of the constructor, or a scalar")
+      ->type_name("X=VALUE")
+      ->allow_extra_args(false);
+  app.add_flag("--eval", options->eval, "read the module in evaluation mode");
+  app.add_flag("--replace", options->replace, "take the place of a kernel of that name from another source");
+  return [options, math](const Globals& globals) { return run(globals, *options, math->count() > 0); };
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,175 @@
+#include "understand/read_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "ir/text/parse.h"
+#include "profile/format.h"
+#include "understand/export/read_exported.h"
+#include "understand/options.h"
+#include "understand/python/read.h"
+#include "understand/words/words.h"
+
+namespace kw::understand {
+namespace {
+
+namespace fs = std::filesystem;
+
+// file.py:Name. A colon inside a folder's name stays where it is.
+std::pair<std::string, std::string> split_entry(const std::string& given) {
+  const std::size_t colon = given.rfind(':');
+  if (colon == std::string::npos || file_exists(given)) return {given, ""};
+  const std::string entry = given.substr(colon + 1);
+  if (!profile::is_identifier(entry)) return {given, ""};
+  return {given.substr(0, colon), entry};
+}
+
+bool looks_like_path(const std::string& text) {
+  const std::string extension = fs::path(text).extension().string();
+  if (extension == ".py" || extension == ".kw" || extension == ".math" || extension == ".json") return true;
+  return text.find(' ') == std::string::npos && (text.find('/') != std::string::npos || text.starts_with("."));
+}
+
+// What a text without a file name is, by how it begins.
+std::string kind_of_text(std::string_view text) {
+  for (const std::string& line : split_lines(text)) {
+    const std::string_view start = trim(line);
+    if (start.empty() || start.starts_with('#')) continue;
+    if (start.starts_with("op ")) return "math";
+    if (start.starts_with('{')) return "graph";
+    return "torch";
+  }
+  return "torch";
+}
+
+Result<LocatedSource> locate_words(const std::string& words) {
+  KW_TRY(WordsAnswer answer, read_words(words));
+  if (answer.readings.size() != 1) {
+    std::string choices;
+    for (const WordsReading& reading : answer.readings)
+      choices += fmt::format("\n  {}: {}", reading.name, reading.meaning);
+    return fail(ErrorKind::NeedsApproval,
+                fmt::format("'{}' could mean {} things: {}{}", profile::shortened(words), answer.readings.size(),
+                            answer.question, choices),
+                "say it with the words of one of them");
+  }
+  WordsReading& reading = answer.readings[0];
+  return LocatedSource{"words", "source.py", "", words, std::move(reading.source), std::move(reading.name)};
+}
+
+Result<Reading> read_math(const LocatedSource& source, const profile::ReadingOptions& options) {
+  std::string text;
+  if (source.text) {
+    text = *source.text;
+  } else {
+    KW_TRY(text, read_text(source.path));
+  }
+  Reading reading;
+  KW_TRY(reading.graph, ir::text::parse(text, source.path));
+  KW_CHECK(apply_options(reading.graph, options));
+  reading.sources = {{source.path, text}};
+  reading.extension = ".kw";
+  reading.entry = reading.graph.name;
+  return reading;
+}
+
+Result<Reading> read_graph(const LocatedSource& source, const profile::ReadingOptions& options) {
+  std::string text;
+  if (source.text) {
+    text = *source.text;
+  } else {
+    KW_TRY(text, read_text(source.path));
+  }
+  KW_TRY(Reading reading, read_exported_graph(text, source.path));
+  KW_CHECK(apply_options(reading.graph, options));
+  reading.sources = {{source.path, text}};
+  reading.extension = ".json";
+  if (reading.entry.empty()) reading.entry = reading.graph.name;
+  return reading;
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+Pairs pairs(const std::map<std::string, std::string>& options) { return {options.begin(), options.end()}; }
+
+// "shape of x" → shape.x; anything else under a name of its own.
+std::string decision_about(const std::string& what) {
+  for (const char* kind : {"shape", "type"})
+    if (const std::string start = std::string(kind) + " of "; what.starts_with(start))
+      return std::string(kind) + "." + what.substr(start.size());
+  std::string name = what;
+  if (name.starts_with("argument ")) name = split(name, ' ')[1];
+  std::string id;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (plain)
+      id += c;
+    else if (!id.empty() && id.back() != '_')
+      id += '_';
+  }
+  while (!id.empty() && (id.back() == '_' || id.back() == '.')) id.pop_back();
+  return "assumed." + (profile::is_identifier(id) ? id : "_" + replace_all(id, ".", "_"));
+}
+
+// torch.ones(hidden) → ones; what is no plain fill stays as the source writes it.
+std::string initial_value(const std::string& text) {
+  for (const char* fill : {"ones", "zeros", "randn", "rand", "empty"})
+    if (text.find(std::string("torch.") + fill + "(") != std::string::npos ||
+        text.find(std::string("torch.") + fill + "_like(") != std::string::npos)
+      return fill;
+  return text;
+}
+
+Result<Reading> read_torch(const LocatedSource& source, const profile::ReadingOptions& options) {
+  ReadRequest request;
+  request.path = source.path;
+  request.text = source.text;
+  request.name = source.entry;
+  request.training = !options.eval;
+  request.shapes = pairs(options.shape);
+  request.dtypes = pairs(options.dtype);
+  request.init = pairs(options.init);
+  KW_TRY(ReadResult result, read_python(request));
+  Reading reading;
+  reading.graph = std::move(result.graph);
+  for (const Assumption& assumption : result.assumptions)
+    reading.assumptions.push_back(
+        {decision_about(assumption.what), assumption.value, assumption.because, assumption.place});
+  for (const ModuleParameter& parameter : result.parameters)
+    reading.initial_values[parameter.name] = initial_value(parameter.init);
+  for (ReadResult::File& file : result.files) reading.sources.push_back({std::move(file.path), std::move(file.text)});
+  reading.entry = std::move(result.name);
+  reading.is_module = result.is_module;
+  return reading;
+}
+
+}  // namespace
+
+Result<LocatedSource> locate_source(const std::string& given, const std::optional<std::string>& math) {
+  if (math) return LocatedSource{"math", "--math", "", "--math", *math, ""};
+  if (given.empty())
+    return fail(ErrorKind::BadInput, "there is nothing to read", "give a file, -, words, or --math TEXT");
+  if (given == "-") {
+    KW_TRY(std::string text, read_stdin_text());
+    const std::string kind = kind_of_text(text);
+    return LocatedSource{kind, "<stdin>", "", "-", std::move(text), ""};
+  }
+  const auto [path, entry] = split_entry(given);
+  if (!file_exists(path) && !looks_like_path(path)) return locate_words(given);
+  const std::string extension = fs::path(path).extension().string();
+  const std::string kind = extension == ".kw" || extension == ".math" ? "math"
+                           : extension == ".json"                     ? "graph"
+                                                                      : "torch";
+  return LocatedSource{kind, path, entry, given, std::nullopt, ""};
+}
+
+Result<Reading> read_source(const LocatedSource& source, const profile::ReadingOptions& options) {
+  if (source.kind == "math") return read_math(source, options);
+  if (source.kind == "torch" || source.kind == "words") return read_torch(source, options);
+  return read_graph(source, options);
+}
+
+}  // namespace kw::understand
