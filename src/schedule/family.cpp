@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 
 #include "base/result.h"
 #include "base/text.h"
@@ -35,7 +36,7 @@ Axes reduced_axes(const Node& node) {
 
 // What the rules ask about a pass, gathered once.
 struct Facts {
-  explicit Facts(const Graph& g) : graph(g), order(memory_order(g)), reused(g.nodes.size(), false) {
+  explicit Facts(const Graph& g) : graph(g), order(memory_order(g)) {
     for (std::size_t i = 0; i < g.nodes.size(); ++i) {
       const Node& node = g.nodes[i];
       const NodeId id = static_cast<NodeId>(i);
@@ -53,7 +54,7 @@ struct Facts {
           contractions.push_back(id);
           break;
         case OpKind::Indexed:
-          if (!indexes_by_number(g, node))
+          if (!reads_by_number(g, node) && !scatters_apart(g, node))
             (node.op == Op::Gather ? gathers : node.op == Op::Fold ? windows : scatters).push_back(id);
           break;
         case OpKind::View:
@@ -63,14 +64,8 @@ struct Facts {
           break;
       }
     }
-    // A value is reused if it feeds another node of the pass that is not just its way out (a cast, a scaling by
-    // numbers).
-    for (std::size_t i = g.nodes.size(); i-- > 0;)
-      for (const NodeId arg : g.nodes[i].args) {
-        const bool grows = g.nodes[i].axes.size() > g[arg].axes.size();
-        if (grows || reused[i] || ir::info(g.nodes[i].op).kind == OpKind::Reduction)
-          reused[static_cast<std::size_t>(arg)] = true;
-      }
+    for (const NodeId id : reductions)
+      if (goes_back(id)) waited_for.insert(id);
   }
 
   NodeId first(std::initializer_list<const std::vector<NodeId>*> lists) const {
@@ -80,12 +75,26 @@ struct Facts {
     return found;
   }
   const Axes& operand_order(NodeId node) const { return order[static_cast<std::size_t>(graph[node].args[0])]; }
-  // Its result leaves the pass and nothing of the pass waits for it: a sum that can ride along with another family.
-  bool rides_along(NodeId node) const { return !reused[static_cast<std::size_t>(node)]; }
+  // Nothing that has the summed axes waits for its result: a sum that can ride along with another family.
+  bool rides_along(NodeId node) const { return !waited_for.contains(node); }
+
+  bool goes_back(NodeId reduction) const {
+    const Axes axes = reduced_axes(graph[reduction]);
+    std::vector<bool> behind(graph.nodes.size(), false);
+    behind[static_cast<std::size_t>(reduction)] = true;
+    for (std::size_t i = static_cast<std::size_t>(reduction) + 1; i < graph.nodes.size(); ++i) {
+      for (const NodeId arg : graph.nodes[i].args)
+        if (behind[static_cast<std::size_t>(arg)]) behind[i] = true;
+      if (!behind[i]) continue;
+      for (const AxisId axis : graph.nodes[i].axes)
+        if (std::find(axes.begin(), axes.end(), axis) != axes.end()) return true;
+    }
+    return false;
+  }
 
   const Graph& graph;
   std::vector<Axes> order;
-  std::vector<bool> reused;
+  std::set<NodeId> waited_for;
   std::vector<NodeId> reductions, scans, orders, contractions, gathers, scatters, windows;
 };
 

@@ -102,11 +102,20 @@ bool drops_unit_axes(const ir::Graph& graph, const Node& node) {
                      [&](AxisId axis) { return graph.axis(axis).size.constant() == 1; });
 }
 
-bool indexes_by_number(const ir::Graph& graph, const Node& node) {
-  if (node.op != Op::Gather && node.op != Op::ScatterAdd && node.op != Op::ScatterSet) return false;
+bool reads_by_number(const ir::Graph& graph, const Node& node) {
+  if (node.op != Op::Gather) return false;
   const Node* index = &graph[node.args[1]];
   while (index->op == Op::Cast) index = &graph[index->args[0]];
   return index->op == Op::Const || index->op == Op::SizeOf;
+}
+
+bool scatters_apart(const ir::Graph& graph, const Node& node) {
+  if (node.op != Op::ScatterAdd && node.op != Op::ScatterSet) return false;
+  const AxisId indexed = node.as<ir::AxisList>().axes[0];
+  for (const ir::NodeId arg : {node.args[1], node.args[2]})
+    for (const AxisId axis : graph[arg].axes)
+      if (axis == indexed || !has(node.axes, axis)) return false;
+  return true;
 }
 
 }  // namespace kw::schedule

@@ -17,7 +17,10 @@ bool is_innermost(const std::vector<ir::AxisId>& order, const std::vector<ir::Ax
 // A reduction over nothing but axes of size one moves no data: it only drops them.
 bool drops_unit_axes(const ir::Graph& graph, const ir::Node& node);
 
-// Reading (or writing) one known place of an axis, weight[0], is an address, not a search.
-bool indexes_by_number(const ir::Graph& graph, const ir::Node& node);
+// Reading one known place of an axis, weight[0], is an address, not a search.
+bool reads_by_number(const ir::Graph& graph, const ir::Node& node);
+
+// A scatter in which every element of the base has at most one value sent to it: each is computed by itself.
+bool scatters_apart(const ir::Graph& graph, const ir::Node& node);
 
 }  // namespace kw::schedule

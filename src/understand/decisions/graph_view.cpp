@@ -54,7 +54,7 @@ bool GraphView::is_view(NodeId node) const {
     case Op::Merge:
       return true;
     case Op::Gather:
-      return schedule::indexes_by_number(graph, graph[node]);
+      return schedule::reads_by_number(graph, graph[node]);
     default:
       return schedule::drops_unit_axes(graph, graph[node]);
   }

@@ -12,6 +12,10 @@ Reading reading_of(const std::string& math);
 profile::Profile decided(const std::string& math, const Pins& pins = {});
 std::string error_of(const std::string& math, const Pins& pins);
 
+// The same from PyTorch source, by the static reader.
+profile::Profile decided_torch(const std::string& source, const profile::ReadingOptions& options = {},
+                               const Pins& pins = {});
+
 const profile::Decision& decision(const profile::Profile& profile, const std::string& id);
 std::string value(const profile::Profile& profile, const std::string& id);
 
