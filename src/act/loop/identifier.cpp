@@ -1,128 +1,21 @@
 #include "act/loop/identifier.h"
 
 #include <algorithm>
-#include <array>
 
 namespace kw::act {
 namespace {
 
-// Sorted. Words that may not be a name in one of the targets.
-constexpr std::array kKeywords = std::to_array<std::string_view>({
-    "False",
-    "None",
-    "True",
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "as",
-    "asm",
-    "assert",
-    "async",
-    "auto",
-    "await",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "decltype",
-    "def",
-    "default",
-    "del",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "elif",
-    "else",
-    "enum",
-    "except",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "finally",
-    "float",
-    "for",
-    "friend",
-    "from",
-    "global",
-    "goto",
-    "if",
-    "import",
-    "in",
-    "inline",
-    "int",
-    "is",
-    "lambda",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "nonlocal",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "pass",
-    "private",
-    "protected",
-    "public",
-    "raise",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "with",
-    "xor",
-    "xor_eq",
-    "yield",
-});
-static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
+// Words that may not be a name in one of the targets, each between spaces.
+constexpr std::string_view kKeywords =
+    " False None True alignas alignof and and_eq as asm assert async auto await bitand bitor bool break "
+    "case catch char class co_await co_return co_yield compl concept const const_cast consteval "
+    "constexpr constinit continue decltype def default del delete do double dynamic_cast elif else enum "
+    "except explicit export extern false finally float for friend from global goto if import in inline "
+    "int is lambda long mutable namespace new noexcept nonlocal not not_eq nullptr operator or or_eq "
+    "pass private protected public raise register reinterpret_cast requires restrict return short signed "
+    "sizeof static static_assert static_cast struct switch template this thread_local throw true try "
+    "typedef typeid typename union unsigned using virtual void volatile wchar_t while with xor xor_eq "
+    "yield ";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -132,7 +25,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_identifier(std::string_view name) {
   return !name.empty() && is_letter(name[0]) &&
          std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); }) &&
-         !std::binary_search(kKeywords.begin(), kKeywords.end(), name);
+         kKeywords.find(" " + std::string(name) + " ") == std::string_view::npos;
 }
 
 std::string Identifiers::take(std::string_view wanted, std::string_view fallback) {

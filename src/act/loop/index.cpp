@@ -248,13 +248,12 @@ Index IndexArithmetic::rebuild(const Index& index, const std::function<Index(con
   }
 }
 
-bool IndexArithmetic::enumerates(const Index& index, const ir::Size& n) const {
+std::optional<ir::Size> IndexArithmetic::enumerated(const Index& index) const {
   Sum sum = sum_of(index);
-  for (const Term& term : sum.terms)
-    if (term.atom.kind != Kind::Axis) return false;
-  if (!is_zero(sum.constant)) return false;
-  std::optional<ir::Size> range = range_of_digits(sum.terms, axes_);
-  return range && *range == n;
+  const bool axes_alone =
+      std::all_of(sum.terms.begin(), sum.terms.end(), [](const Term& t) { return t.atom.kind == Kind::Axis; });
+  if (!axes_alone || !is_zero(sum.constant)) return std::nullopt;
+  return range_of_digits(sum.terms, axes_);
 }
 
 std::vector<LoopAxisId> axes_of(const Index& index) {

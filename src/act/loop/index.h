@@ -23,8 +23,8 @@ class IndexArithmetic {
   Index mod(const Index& a, const ir::Size& n) const;
   // The expression built again, bottom-up, with other leaves.
   Index rebuild(const Index& index, const std::function<Index(const Index& leaf)>& leaf) const;
-  // Whether the index certainly runs through 0 … n-1 without repetition while each of its axes runs through its own.
-  bool enumerates(const Index& index, const ir::Size& n) const;
+  // n, if the index certainly takes each of 0 … n-1 once while its axes run through theirs.
+  std::optional<ir::Size> enumerated(const Index& index) const;
 
  private:
   const std::vector<LoopAxis>& axes_;

@@ -57,6 +57,13 @@ struct Index {
   friend bool operator==(const Index&, const Index&) = default;
 };
 
+// A buffer's dimensions after axes were collapsed: the program is for tensors that are dense across each group.
+struct CollapsedShape {
+  std::vector<ir::Size> tensor_shape;      // as the interface has it
+  std::vector<std::vector<int32_t>> dims;  // per dimension of the buffer, those of the tensor, outermost first; one of
+                                           // size one is in none
+};
+
 // A tensor of the pass's interface, or a buffer between two of its kernels.
 struct Buffer {
   enum class Role : uint8_t { Input, Output, Workspace } role;
@@ -64,10 +71,7 @@ struct Buffer {
   ir::Type type;
   std::vector<ir::Size> shape;  // positional, with 1 for unit dimensions
   std::string tensor = {};      // its name in the pass's interface ("norm.weight"); empty for workspace
-  // Per dimension, the tensor's own dimensions that it stands for, outermost first, where these are not simply one for
-  // one: after axes were collapsed. The program is then for tensors that are dense across them. Dimensions of size one
-  // are in none.
-  std::optional<std::vector<std::vector<int32_t>>> collapsed = {};
+  std::optional<CollapsedShape> collapsed = {};  // where `shape` is not the tensor's own
 };
 
 // What a value is. All but Load are pure functions of other values at the same point.
