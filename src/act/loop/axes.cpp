@@ -20,8 +20,10 @@ class AxisChoice {
     for (const ir::Node& node : graph.nodes)
       if (node.op == ir::Op::Split || node.op == ir::Op::Merge) {
         const ir::SplitAttr& s = node.as<ir::SplitAttr>();
-        parts_.try_emplace(s.whole, s.outer, s.inner);
+        if (!reaches(s.outer, s.whole) && !reaches(s.inner, s.whole)) parts_.try_emplace(s.whole, s.outer, s.inner);
       }
+    while (keep_apart()) {
+    }
   }
 
   AxisPositions run() {
@@ -39,6 +41,42 @@ class AxisChoice {
   }
 
  private:
+  bool reaches(AxisId from, AxisId to) const {
+    auto split = parts_.find(from);
+    return from == to ||
+           (split != parts_.end() && (reaches(split->second.first, to) || reaches(split->second.second, to)));
+  }
+
+  // The axes that an axis is walked as.
+  void collect_leaves(AxisId a, std::set<AxisId>& leaves) const {
+    auto split = parts_.find(a);
+    if (split == parts_.end()) {
+      leaves.insert(a);
+      return;
+    }
+    collect_leaves(split->second.first, leaves);
+    collect_leaves(split->second.second, leaves);
+  }
+
+  // Where a value has an axis and a part of it, or two axes with a part in common, one of them is walked as itself.
+  // True when one was found.
+  bool keep_apart() {
+    for (const ir::Node& node : graph_.nodes) {
+      std::map<AxisId, AxisId> owner;  // of each leaf
+      for (AxisId a : node.axes) {
+        std::set<AxisId> leaves;
+        collect_leaves(a, leaves);
+        for (AxisId leaf : leaves) {
+          auto [known, is_new] = owner.emplace(leaf, a);
+          if (is_new) continue;
+          if (parts_.erase(a) == 0) parts_.erase(known->second);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   void place(const std::vector<AxisId>& axes) {
     for (AxisId a : axes)
       if (a != ir::kUnit) place(a);
@@ -47,15 +85,15 @@ class AxisChoice {
   void place(AxisId a) {
     if (known_[static_cast<size_t>(a)]) return;
     auto split = parts_.find(a);
-    if (split != parts_.end() && visiting_.insert(a).second) {
+    if (split != parts_.end()) {
       auto [outer, inner] = split->second;
       place(outer);
       place(inner);
-      if (known_[static_cast<size_t>(a)]) return;
       set(a, arithmetic_.add(arithmetic_.mul(at(outer), size_index(graph_.axis(inner).size)), at(inner)));
       return;
     }
     const ir::Axis& axis = graph_.axis(a);
+    if (axis.size == ir::Size(1)) return set(a, size_index(0));
     out_.axes.push_back({names_.take(axis.name, "i"), axis.size, {a}});
     set(a, axis_index(static_cast<LoopAxisId>(out_.axes.size() - 1)));
   }
@@ -70,7 +108,6 @@ class AxisChoice {
   AxisPositions out_;
   std::vector<bool> known_;
   std::map<AxisId, std::pair<AxisId, AxisId>> parts_;
-  std::set<AxisId> visiting_;
   Identifiers names_;
   IndexArithmetic arithmetic_;
 };

@@ -11,7 +11,8 @@ struct AxisPositions {
 };
 
 // An axis that a view splits or that a view merged is walked as its two parts, so that a group is a range of loop axes:
-// c is g*(c/g) + k. The order is that of the tensors of highest rank: their last axis is the last loop axis.
+// c is g*(c/g) + k; unless some value has both the axis and a part of it. The order is that of the tensors of highest
+// rank: their last axis is the last loop axis. An axis of size one is no loop: its position is 0.
 AxisPositions choose_axes(const ir::Graph& pass);
 
 }  // namespace kw::act

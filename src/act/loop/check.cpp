@@ -164,14 +164,26 @@ class KernelCheck {
     return check_index(index.index, static_cast<ValueId>(&value - kernel_.values.data()));
   }
   Status check_kind(const Value& value, const Reduced& reduced) const {
-    KW_CHECK(require(info(reduced.op).kind == ir::OpKind::Reduction && reduced.op != Op::Reduce, value.name,
-                     " reduces by ", info(reduced.op).name, ", which is no reduction"));
+    KW_CHECK(require(info(reduced.op).kind == ir::OpKind::Reduction, value.name, " reduces by ", info(reduced.op).name,
+                     ", which is no reduction"));
+    KW_CHECK(require((reduced.op == Op::Reduce) == reduced.combined.has_value(), value.name,
+                     " has a combine and is no reduce, or the other way round"));
+    if (reduced.combined) KW_CHECK(check_combined(value, *reduced.combined));
     KW_CHECK(require(!reduced.over.empty(), value.name, " reduces over nothing"));
     KW_CHECK(check_axes(reduced.over));
     const bool counts = reduced.op == Op::ArgMax || reduced.op == Op::ArgMin;
     KW_CHECK(require(counts == !axes_of(reduced.position).empty(), value.name,
                      counts ? " does not say what it counts" : " counts positions, but is no argmax or argmin"));
     return check_index(reduced.position, static_cast<ValueId>(&value - kernel_.values.data()));
+  }
+
+  Status check_combined(const Value& value, const Combined& combined) const {
+    KW_CHECK(require(combined.combine >= 0 && static_cast<size_t>(combined.combine) < program_.combines.size(),
+                     value.name, " names a combine that is not there"));
+    const CombineFunction& function = program_.combines[static_cast<size_t>(combined.combine)];
+    return require(combined.args.size() == function.arity() && combined.part >= 0 &&
+                       static_cast<size_t>(combined.part) < function.arity(),
+                   value.name, " combines tuples of another length than ", function.name);
   }
 
   // ---- stages ----
@@ -334,6 +346,26 @@ std::vector<std::string> names_of(const Items& items) {
   return names;
 }
 
+// Parameters first, then numbers and maps of what comes before.
+Status check_combine(const CombineFunction& function) {
+  auto error = [&](const char* what) { return fail(ErrorKind::Internal, function.name + " " + what); };
+  const size_t parameters = 2 * function.arity();
+  if (function.results.size() != function.arity() || function.values.size() < parameters)
+    return error("does not make one tuple of two");
+  for (size_t v = 0; v < function.values.size(); ++v) {
+    const Value& value = function.values[v];
+    if (std::holds_alternative<Scalar>(value.what) != (v < parameters)) return error("has its parameters elsewhere");
+    if (v >= parameters && !std::holds_alternative<Number>(value.what) && !std::holds_alternative<Map>(value.what))
+      return error("is not pointwise");
+    for (ValueId operand : operands_of(value))
+      if (operand < 0 || static_cast<size_t>(operand) >= v) return error("uses a value that comes later");
+  }
+  for (ValueId result : function.results)
+    if (result < 0 || static_cast<size_t>(result) >= function.values.size())
+      return error("has a result that is not there");
+  return check_names("values of a combine", names_of(function.values));
+}
+
 }  // namespace
 
 Status check(const LoopProgram& program) {
@@ -345,6 +377,9 @@ Status check(const LoopProgram& program) {
   KW_CHECK(check_names("buffers or scalars", arguments));
   if (program.scalars.size() != program.scalar_sources.size())
     return fail(ErrorKind::Internal, "a scalar does not say which input it is");
+
+  KW_CHECK(check_names("combines", names_of(program.combines)));
+  for (const CombineFunction& function : program.combines) KW_CHECK(check_combine(function));
 
   const SizeEquality same_size(program);
   std::set<BufferId> readable;

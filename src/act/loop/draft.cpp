@@ -19,7 +19,7 @@ std::vector<ValueId> operands_of(const Value& value) {
   } else if (const Map* map = std::get_if<Map>(&value.what)) {
     out = map->args;
   } else if (const Reduced* reduced = std::get_if<Reduced>(&value.what)) {
-    out.push_back(reduced->arg);
+    out = reduced->combined ? reduced->combined->args : std::vector{reduced->arg};
     append(reduced->position);
   } else if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) {
     append(index->index);
@@ -58,6 +58,8 @@ void KernelDraft::import_operands(Map& map) {
 }
 void KernelDraft::import_operands(Reduced& reduced) {
   reduced.arg = import(reduced.arg);
+  if (reduced.combined)
+    for (ValueId& arg : reduced.combined->args) arg = import(arg);
   import_index(reduced.position);
 }
 void KernelDraft::import_operands(IndexValue& value) { import_index(value.index); }

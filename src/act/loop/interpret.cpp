@@ -54,6 +54,53 @@ class ArgExtreme {
   std::optional<int64_t> position_;
 };
 
+// A combine applied term by term. It is not rounded until the end, as in the graph: a kernel may combine in any order.
+class CombineRun {
+ public:
+  CombineRun(const CombineFunction& function, ir::DType result, const Launch& launch) : function_(function) {
+    for (const Value& value : function.values) {
+      const ir::DType type = launch.dtype(value.type);
+      const Map* map = std::get_if<Map>(&value.what);
+      steps_.emplace_back();
+      if (map)
+        steps_.back().emplace(map->op, type == ir::DType::Real ? opmath(result) : type, std::vector<ir::DType>(),
+                              ir::Semantics::Real);
+    }
+  }
+
+  void add(const std::vector<double>& right) {
+    if (tuple_.empty()) {
+      tuple_ = right;
+      return;
+    }
+    std::vector<double> known;
+    for (size_t v = 0; v < function_.values.size(); ++v) {
+      const auto& what = function_.values[v].what;
+      if (const Number* number = std::get_if<Number>(&what)) {
+        known.push_back(number->literal.number());
+      } else if (const Map* map = std::get_if<Map>(&what)) {
+        std::vector<double> args;
+        for (ValueId arg : map->args) args.push_back(known[static_cast<size_t>(arg)]);
+        known.push_back((*steps_[v])(args));
+      } else {
+        known.push_back(v < function_.arity() ? tuple_[v] : right[v - function_.arity()]);
+      }
+    }
+    for (size_t part = 0; part < tuple_.size(); ++part)
+      tuple_[part] = known[static_cast<size_t>(function_.results[part])];
+  }
+
+  double value(int32_t part) const { return (tuple_.empty() ? function_.identity : tuple_)[static_cast<size_t>(part)]; }
+
+ private:
+  const CombineFunction& function_;
+  std::vector<std::optional<ir::ElementFunction>> steps_;
+  std::vector<double> tuple_;  // empty before the first term
+};
+
+// The state of one reduction while its stage runs.
+using Reducer = std::variant<ir::ElementFold, ArgExtreme, CombineRun>;
+
 class KernelRun {
  public:
   KernelRun(const LoopProgram& program, const LoopKernel& kernel, const Launch& launch,
@@ -205,15 +252,42 @@ class KernelRun {
   }
 
   // ---- stages ----
-  Status run(const Stage& stage) {
-    std::vector<ir::ElementFold> folds;
-    std::vector<ArgExtreme> extremes;  // in the order of those reductions
-    for (ValueId r : stage.reductions)
-      if (const Op op = reduced(r).op; op == Op::ArgMax || op == Op::ArgMin)
-        extremes.emplace_back(op);
-      else
-        folds.emplace_back(op, launch_.dtype(kernel_[r].type), options_.semantics);
+  Reducer start(ValueId r) const {
+    const Reduced& what = reduced(r);
+    const ir::DType type = launch_.dtype(kernel_[r].type);
+    if (what.op == Op::ArgMax || what.op == Op::ArgMin) return ArgExtreme(what.op);
+    if (what.combined) return CombineRun(program_.combines[static_cast<size_t>(what.combined->combine)], type, launch_);
+    return ir::ElementFold(what.op, type, options_.semantics);
+  }
 
+  void add_term(Reducer& reducer, const Reduced& what) {
+    if (auto* fold = std::get_if<ir::ElementFold>(&reducer)) {
+      fold->add((*this)[what.arg]);
+    } else if (auto* extreme = std::get_if<ArgExtreme>(&reducer)) {
+      extreme->add((*this)[what.arg], evaluate(what.position));
+    } else {
+      std::vector<double> tuple;
+      for (ValueId arg : what.combined->args) tuple.push_back((*this)[arg]);
+      std::get<CombineRun>(reducer).add(tuple);
+    }
+  }
+
+  Status finish(const Reducer& reducer, ValueId r) {
+    if (const auto* fold = std::get_if<ir::ElementFold>(&reducer)) {
+      (*this)[r] = fold->value();
+    } else if (const auto* extreme = std::get_if<ArgExtreme>(&reducer)) {
+      if (!extreme->position()) return error(kernel_[r].name + " is the place of the extreme of nothing");
+      (*this)[r] = static_cast<double>(*extreme->position());
+    } else {
+      const double value = std::get<CombineRun>(reducer).value(reduced(r).combined->part);
+      (*this)[r] = ir::store_element(launch_.dtype(kernel_[r].type), value, options_.semantics);
+    }
+    return {};
+  }
+
+  Status run(const Stage& stage) {
+    std::vector<Reducer> reducers;
+    for (ValueId r : stage.reductions) reducers.push_back(start(r));
     const int64_t points = stage.loop.empty() ? 0 : count(stage.loop);
     for (int64_t point = 0; point < points; ++point) {
       place(stage.loop, point);
@@ -223,22 +297,9 @@ class KernelRun {
         KW_TRY(size_t at_element, element(sum.buffer, sum.at, worker_));
         at(sum.buffer).values[at_element] += (*this)[sum.value];
       }
-      size_t fold = 0, extreme = 0;
-      for (ValueId r : stage.reductions)
-        if (const Reduced& what = reduced(r); what.op == Op::ArgMax || what.op == Op::ArgMin)
-          extremes[extreme++].add((*this)[what.arg], evaluate(what.position));
-        else
-          folds[fold++].add((*this)[what.arg]);
+      for (size_t i = 0; i < reducers.size(); ++i) add_term(reducers[i], reduced(stage.reductions[i]));
     }
-    size_t fold = 0, extreme = 0;
-    for (ValueId r : stage.reductions)
-      if (const Op op = reduced(r).op; op == Op::ArgMax || op == Op::ArgMin) {
-        std::optional<int64_t> position = extremes[extreme++].position();
-        if (!position) return error(kernel_[r].name + " is the place of the extreme of nothing");
-        (*this)[r] = static_cast<double>(*position);
-      } else {
-        (*this)[r] = folds[fold++].value();
-      }
+    for (size_t i = 0; i < reducers.size(); ++i) KW_CHECK(finish(reducers[i], stage.reductions[i]));
     for (ValueId v : stage.after) KW_CHECK(compute(v));
     for (const Store& s : stage.after_stores) KW_CHECK(store(s));
     return {};

@@ -53,6 +53,7 @@ class KernelPlanner {
     program_.scalars = in_.scalars;
     program_.scalar_sources = in_.scalar_sources;
     program_.constraints = pass.constraints;
+    program_.combines = in_.combines;
     for (const LoopAxis& axis : program_.axes) axis_names_.take(axis.name, "");
     for (const Buffer& buffer : program_.buffers) buffer_names_.take(buffer.name, "");
     for (const auto& [scalar, type] : program_.scalars) buffer_names_.take(scalar, "");
@@ -103,7 +104,14 @@ class KernelPlanner {
     }
     return needs_.emplace(v, std::move(out)).first->second;
   }
-  const std::set<Need>& needs_of_reduction(ValueId r) { return needs(reduced(r)->arg); }
+  std::set<Need> needs_of_reduction(ValueId r) {
+    std::set<Need> out;
+    for (ValueId operand : operands_of(at(r))) {
+      const std::set<Need>& below = needs(operand);
+      out.insert(below.begin(), below.end());
+    }
+    return out;
+  }
 
   // Every reduction below the remaining outputs that is not in memory, ascending; `known` are taken as computed.
   std::set<ValueId> pending_reductions(const std::set<ValueId>& known = {}) {

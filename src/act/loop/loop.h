@@ -94,11 +94,19 @@ struct Scalar {  // a run-time scalar of the interface: one of LoopProgram::scal
 struct IndexValue {  // an index expression as an i64 value (iota, positions, sizes)
   Index index;
 };
+// Part `part` of what an associative combine makes of a tuple of values. It need not commute: terms are combined in the
+// row-major order of the reduced axes.
+struct Combined {
+  int32_t combine;            // index into LoopProgram::combines
+  std::vector<ValueId> args;  // the tuple
+  int32_t part = 0;
+};
 struct Reduced {  // the result of a reduction of a stage: known after it
-  ir::Op op;      // Sum, Mean, Prod, ReduceMax, ReduceMin, Any, All, LogSumExp, ArgMax, ArgMin
+  ir::Op op;      // Sum, Mean, Prod, ReduceMax, ReduceMin, Any, All, LogSumExp, ArgMax, ArgMin, Reduce
   ValueId arg;
   std::vector<LoopAxisId> over;
   Index position = {};  // ArgMax, ArgMin: what the result counts; of equal values the one with the least wins
+  std::optional<Combined> combined = {};  // Reduce: arg is the first of its args
 };
 
 struct Value {
@@ -136,6 +144,16 @@ struct Stage {
   std::vector<Store> after_stores;
 };
 
+// The function of a Reduce: the tuple that follows from a left and a right one. What has the weak type Real computes in
+// the type that PyTorch works in for the reduction's result.
+struct CombineFunction {
+  std::string name;
+  std::vector<double> identity;  // the neutral tuple: what a reduction of nothing gives
+  std::vector<Value> values;     // Number, Map, and first, as Scalar, the parts of the left tuple and of the right one
+  std::vector<ValueId> results;  // one per part
+  size_t arity() const { return identity.size(); }
+};
+
 struct LoopKernel {
   std::string name;
   std::vector<LoopAxisId> parallel;
@@ -161,7 +179,8 @@ struct LoopProgram {
   std::vector<LoopKernel> kernels;
   std::vector<ScalarSource> scalar_sources;     // parallel to `scalars`
   std::vector<ir::SizeConstraint> constraints;  // what the pass relies on; a launch that breaks one is refused
-  std::optional<ir::SymbolId> workers;          // how many slices an accumulation has, if there is one
+  std::vector<CombineFunction> combines;
+  std::optional<ir::SymbolId> workers;  // how many slices an accumulation has, if there is one
 };
 
 }  // namespace kw::act

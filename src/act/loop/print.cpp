@@ -52,6 +52,7 @@ class Printer {
     }
     for (const auto& [name, scalar_type] : program_.scalars)
       out_ += "  scalar " + name + ": " + type(scalar_type) + "\n";
+    for (const CombineFunction& function : program_.combines) print(function);
     for (const LoopKernel& kernel : program_.kernels) print(kernel);
     return out_;
   }
@@ -100,6 +101,27 @@ class Printer {
     line(depth, value.name + ": " + type(value.type) + " = " + right);
   }
 
+  std::string combination(const LoopKernel& kernel, const Combined& combined) const {
+    std::string args;
+    for (ValueId arg : combined.args) args += (args.empty() ? "" : ", ") + use(kernel, arg);
+    return program_.combines[static_cast<size_t>(combined.combine)].name + " (" + args + ") part " +
+           std::to_string(combined.part);
+  }
+
+  void print(const CombineFunction& function) {
+    // Its values are those of a kernel that has nothing else.
+    LoopKernel body{function.name, {}, {}, function.values};
+    std::string parameters, results, identity;
+    for (size_t i = 0; i < 2 * function.arity(); ++i)
+      parameters += (i == 0 ? "" : i == function.arity() ? "; " : ", ") + body.values[i].name;
+    for (double x : function.identity) identity += (identity.empty() ? "" : ", ") + ir::text::literal_text({x});
+    for (ValueId r : function.results) results += (results.empty() ? "" : ", ") + use(body, r);
+    line(0, "combine " + function.name + "(" + parameters + ") from (" + identity + ")");
+    for (size_t v = 2 * function.arity(); v < body.values.size(); ++v)
+      if (std::holds_alternative<Map>(body.values[v].what)) define(body, static_cast<ValueId>(v), 1);
+    line(1, "return " + results);
+  }
+
   void print(const LoopKernel& kernel) {
     line(0, "kernel " + kernel.name + (kernel.parallel.empty() ? "" : " parallel " + axes(kernel.parallel)));
     for (const Stage& stage : kernel.stages) {
@@ -112,6 +134,7 @@ class Printer {
       for (ValueId r : stage.reductions) {
         const Reduced& reduced = std::get<Reduced>(kernel[r].what);
         std::string right = std::string(info(reduced.op).name) + " " + use(kernel, reduced.arg);
+        if (reduced.combined) right = combination(kernel, *reduced.combined);
         if (reduced.op == ir::Op::ArgMax || reduced.op == ir::Op::ArgMin)
           right += " at " + text(reduced.position, program_, &kernel);
         line(2, kernel[r].name + ": " + type(kernel[r].type) + " = " + right);

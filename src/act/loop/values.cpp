@@ -114,6 +114,10 @@ class ValueLowering {
       out += "reduced", number(reduced->op), number(reduced->arg);
       for (LoopAxisId a : reduced->over) number(a);
       out += " " + describe(reduced->position);
+      if (reduced->combined) {
+        number(reduced->combined->combine), number(reduced->combined->part);
+        for (ValueId arg : reduced->combined->args) number(arg);
+      }
     }
     return out;
   }
@@ -249,24 +253,85 @@ class ValueLowering {
   }
 
   Result<ValueId> lower_reduction(NodeId id, const Node& node, const Coordinates& at, ValueId guard) {
-    if (node.op == Op::Reduce) return refuse(id, "rule combine");
-    const bool elsewhere =
-        std::any_of(at.begin(), at.end(), [&](const auto& p) { return p.second != position(p.first); });
-    if (elsewhere) return read_back(id, node, at, guard);
+    const bool combines = node.op == Op::Reduce, counts = node.op == Op::ArgMax || node.op == Op::ArgMin;
     Coordinates inner = at;
     std::vector<LoopAxisId> over;
     Index counted;
-    for (AxisId a : node.as<ir::AxisList>().axes) {
+    for (AxisId a : combines ? std::vector{node.as<ir::CombineAttr>().axis} : node.as<ir::AxisList>().axes) {
       inner[a] = counted = position(a);
       for (LoopAxisId axis : axes_of(counted)) over.push_back(axis);
     }
     std::sort(over.begin(), over.end());
-    const bool counts = node.op == Op::ArgMax || node.op == Op::ArgMin;
-    KW_TRY(ValueId arg, lower(node.args[0], inner, kNoValue));
+    if (over.empty()) return only_term(id, node, inner, guard);
+    const bool elsewhere =
+        std::any_of(at.begin(), at.end(), [&](const auto& p) { return p.second != position(p.first); });
+    if (elsewhere) return read_back(id, node, at, guard);
+    if (combines && counted != row_major(over)) return refuse(id, "rule combine along a split axis");
+
+    std::vector<ValueId> args;
     std::vector<LoopAxisId> axes;
-    for (LoopAxisId a : this->at(arg).axes)
-      if (!std::binary_search(over.begin(), over.end(), a)) axes.push_back(a);
-    return add({Reduced{node.op, arg, over, counts ? counted : Index{}}, node.type, std::move(axes), "", {}}, id);
+    for (NodeId operand : node.args) {
+      KW_TRY(ValueId arg, lower(operand, inner, kNoValue));
+      args.push_back(arg);
+      for (LoopAxisId a : this->at(arg).axes)
+        if (!std::binary_search(over.begin(), over.end(), a)) axes.push_back(a);
+    }
+    Reduced reduced{node.op, args[0], over, counts ? counted : Index{}};
+    if (combines) {
+      const ir::CombineAttr& attr = node.as<ir::CombineAttr>();
+      reduced.combined = Combined{combine_function(attr.combine), args, attr.part};
+    }
+    return add({std::move(reduced), node.type, std::move(axes), "", {}}, id);
+  }
+
+  Index row_major(const std::vector<LoopAxisId>& axes) const {
+    Index out = size_index(0);
+    for (LoopAxisId a : axes)
+      out = arithmetic_.add(arithmetic_.mul(out, size_index(out_.axes[static_cast<size_t>(a)].size)), axis_index(a));
+    return out;
+  }
+
+  // The body of a combine as values; the same combine is one function.
+  int32_t combine_function(const std::shared_ptr<const ir::Combine>& combine) {
+    for (size_t i = 0; i < combines_.size(); ++i)
+      if (ir::CombineAttr{combines_[i]} == ir::CombineAttr{combine}) return static_cast<int32_t>(i);
+    combines_.push_back(combine);
+    CombineFunction function;
+    function.name = "combine" + (combines_.size() > 1 ? "_" + std::to_string(combines_.size()) : "");
+    function.identity = combine->identity;
+    const ir::Graph& body = *combine->body;
+    Identifiers names;
+    std::map<NodeId, ValueId> image;
+    auto append = [&](NodeId id, auto what, const std::string& name) {
+      image[id] = static_cast<ValueId>(function.values.size());
+      function.values.push_back({std::move(what), body[id].type, {}, names.take(name, "v"), {}});
+    };
+    for (const ir::Input& input : body.inputs) append(input.node, Scalar{input.name}, input.name);
+    for (size_t i = 0; i < function.values.size(); ++i)
+      function.values[i].what = Scalar{function.values[i].name};  // as it is spelled here
+    for (size_t i = 0; i < body.nodes.size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      const Node& node = body[id];
+      if (image.contains(id)) continue;
+      std::vector<ValueId> args;
+      for (NodeId arg : node.args) args.push_back(image.at(arg));
+      auto name = body.names.find(id);
+      if (node.op == Op::Const)
+        append(id, Number{node.as<ir::Literal>()}, "");
+      else
+        append(id, Map{node.op, std::move(args)}, name == body.names.end() ? "" : name->second);
+    }
+    for (const ir::Output& output : body.outputs) function.results.push_back(image.at(output.node));
+    out_.combines.push_back(std::move(function));
+    return static_cast<int32_t>(combines_.size() - 1);
+  }
+
+  // A reduction over axes of size one alone is its only term.
+  Result<ValueId> only_term(NodeId id, const Node& node, const Coordinates& inner, ValueId guard) {
+    if (node.op == Op::ArgMax || node.op == Op::ArgMin) return index_value(size_index(0), node.type, id);
+    const int part = node.op == Op::Reduce ? node.as<ir::CombineAttr>().part : 0;
+    KW_TRY(ValueId arg, lower(node.args[static_cast<size_t>(part)], inner, guard));
+    return at(arg).type == node.type ? arg : map(Op::Cast, {arg}, node.type, id);
   }
 
   Result<ValueId> read_back(NodeId id, const Node& node, const Coordinates& at, ValueId guard) {
@@ -415,6 +480,7 @@ class ValueLowering {
   Identifiers names_;                   // of buffers and scalars
   std::map<std::string, ValueId> interned_;
   std::map<std::tuple<NodeId, std::string, ValueId>, ValueId> memo_;
+  std::vector<std::shared_ptr<const ir::Combine>> combines_;  // parallel to out_.combines
   int depth_ = 0;
 };
 

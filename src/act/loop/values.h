@@ -23,6 +23,7 @@ struct LoweredValues {
   std::vector<ScalarSource> scalar_sources;
   std::vector<Value> values;  // topological; equal ones are one
   std::vector<LoweredOutput> outputs;
+  std::vector<CombineFunction> combines;
   std::map<BufferId, ValueId> read_back;  // the reduction that each buffer of workspace holds, indexed by its axes
 };
 

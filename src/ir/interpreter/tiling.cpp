@@ -28,7 +28,7 @@ Tiling::Tiling(const std::vector<int64_t>& sizes, const std::vector<std::vector<
   size_t cut = merged_sizes.size() - 1;
   while (cut > 0 && inner_ * merged_sizes[cut] * 2 <= kTileElements) inner_ *= merged_sizes[cut--];
   cut_size_ = merged_sizes[cut];
-  chunk_ = std::min(cut_size_, kTileElements / inner_);
+  chunk_ = std::min(cut_size_, kTileElements / std::max<int64_t>(inner_, 1));  // 0: an empty space has no tiles
   const auto at = static_cast<std::ptrdiff_t>(cut);
   outer_sizes_.assign(merged_sizes.begin(), merged_sizes.begin() + at);
   tile_sizes_.assign(merged_sizes.begin() + at, merged_sizes.end());
