@@ -43,8 +43,8 @@ Interpreter::Interpreter(SourceReader& sources, Facts& facts, Packages& packages
   };
 }
 
-// Equal symbolic sizes get the same axis, so that x[rows, cols] and w[cols] meet without a rename; within one tensor
-// the second of two equal sizes is an axis of its own.
+// Every dimension of the interface is an axis of its own, also where sizes are equal: which of them are one is found out
+// by the operations that pair them, as in an exported graph, and simplification merges them.
 std::vector<ir::AxisId> Interpreter::axes_for(const std::vector<ir::Size>& sizes, const std::string& tensor) {
   std::vector<ir::AxisId> dims;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -58,19 +58,11 @@ std::vector<ir::AxisId> Interpreter::axes_for(const std::vector<ir::Size>& sizes
       dims.push_back(builder_.axis(place, sizes[i]));
       continue;
     }
-    auto& known = axes_[sizes[i]];
-    const auto free = std::find_if(known.begin(), known.end(), [&](ir::AxisId axis) {
-      return std::find(dims.begin(), dims.end(), axis) == dims.end();
-    });
-    if (free != known.end()) {
-      dims.push_back(*free);
-      continue;
-    }
     const auto symbol = sizes[i].as_symbol();
     std::string axis_name = symbol ? builder_.graph().symbols[static_cast<size_t>(*symbol)].name : place;
-    if (!known.empty() && symbol) axis_name += std::to_string(known.size() + 1);
-    known.push_back(builder_.axis(std::move(axis_name), sizes[i]));
-    dims.push_back(known.back());
+    const int uses = ++axes_of_size_[sizes[i]];
+    if (uses > 1 && symbol) axis_name += std::to_string(uses);
+    dims.push_back(builder_.axis(std::move(axis_name), sizes[i]));
   }
   return dims;
 }

@@ -252,7 +252,7 @@ class Interpreter {
   std::map<std::pair<bool, ir::DType>, ir::Type> type_parameters_;
   std::map<std::string, ir::DType> default_types_;  // "T", "W": as the user wants them
   std::map<std::string, ScalarValue> scalars_;
-  std::map<ir::Size, std::vector<ir::AxisId>> axes_;  // of the interface's tensors, by size
+  std::map<ir::Size, int> axes_of_size_;  // how many of the interface's axes have that size: they are numbered
   std::optional<std::string> raised_;                 // the Python exception behind the error on its way up
   std::vector<Assumption> assumptions_;
   std::vector<ParameterSource> parameter_sources_;

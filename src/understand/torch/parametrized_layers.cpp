@@ -17,6 +17,8 @@ Status make(Call& call, Layer& layer, std::string_view name, std::vector<Size> s
   KW_ASSERT(call.context.make_parameter != nullptr, "who constructs layers says how parameters are made");
   KW_TRY(TensorValue value,
          call.context.make_parameter(std::string(name), kind, std::move(sizes), type.value_or(Type())));
+  // Parameters stand in the order in which they are made, which is that of state_dict().
+  std::erase_if(layer.attributes, [&](const auto& attribute) { return attribute.first == name; });
   set_attribute(layer, name, Value{value});
   return {};
 }

@@ -16,13 +16,13 @@ Type combine(Type stronger, Type weaker) {
   return stronger;
 }
 
+}  // namespace
+
 bool exact_in_every_float(double value) {
   for (DType d : {DType::F8E4M3, DType::F8E5M2, DType::F16, DType::BF16})
     if (ir::round_to(d, value) != value) return false;
   return true;
 }
-
-}  // namespace
 
 bool is_weak(const ir::GraphBuilder& builder, const TensorValue& tensor) { return type_of(builder, tensor).weak(); }
 

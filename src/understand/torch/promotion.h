@@ -26,6 +26,8 @@ ir::NodeId operand_in(ir::GraphBuilder& builder, const TensorValue& operand, ir:
 // every floating type holds exactly needs no cast.
 ir::NodeId rounded_operand_in(ir::GraphBuilder& builder, const TensorValue& operand, ir::Type type);
 
+bool exact_in_every_float(double value);
+
 enum class Numbers { AsTheyAre, Rounded };
 
 // op(operands) after broadcasting and promotion.
