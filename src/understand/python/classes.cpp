@@ -307,6 +307,11 @@ Result<std::optional<Value>> Interpreter::find_attribute(const Value& object, co
     if (name == "__name__") return text_value(function->name);
     return std::optional<Value>();
   }
+  // torch.max(x, dim), torch.topk, torch.sort, …: pairs with names.
+  if (const auto* pair = object.get<SequenceValue>(); pair && pair->items.size() == 2 && pair->items[0].is_tensor()) {
+    if (name == "values") return pair->items[0];
+    if (name == "indices") return pair->items[1];
+  }
   // Methods of strings, lists, dicts, tuples and containers of modules are looked up when they are called.
   const bool has_methods = object.get<std::string>() || object.get<SequenceValue>() || as<ListObject>(object) ||
                            as<DictObject>(object) || as<SetObject>(object) || as<ContainerObject>(object);

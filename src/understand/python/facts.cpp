@@ -99,17 +99,20 @@ bool Facts::unify_assumed(const ir::Size& a, const ir::Size& b) {
   return false;
 }
 
+Status Facts::fix_named(const std::string& name) {
+  SizeFact& fact = sizes_[static_cast<size_t>(by_name_.at(name))];
+  if (!fact.hint) {
+    return bad_input("the size " + fact.name + " must be known while reading, and nothing gives its value", {},
+                     "give its number: --shape NAME=…," + fact.name + ":64 or --init " + fact.name + "=64");
+  }
+  fact.fixed = true;
+  changed_ = true;
+  return {};
+}
+
 Result<int64_t> Facts::fix(const ir::Graph& graph, const ir::Size& size) {
   if (const auto constant = size.constant()) return *constant;
-  for (const ir::SymbolId id : size.symbols()) {
-    SizeFact& fact = sizes_[static_cast<size_t>(id)];
-    if (!fact.hint) {
-      return bad_input("the size " + fact.name + " must be known while reading, and nothing gives its value", {},
-                       "give its number: --shape NAME=…," + fact.name + ":64 or --init " + fact.name + "=64");
-    }
-    fact.fixed = true;
-    changed_ = true;
-  }
+  for (const ir::SymbolId id : size.symbols()) KW_CHECK(fix_named(sizes_[static_cast<size_t>(id)].name));
   return *graph.hinted(size);
 }
 

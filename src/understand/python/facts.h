@@ -35,6 +35,7 @@ class Facts {
   bool unify_assumed(const ir::Size& a, const ir::Size& b);
   // The number that a size has at the user's own shape; notes its symbols as fixed, so that reading must start again.
   Result<int64_t> fix(const ir::Graph& graph, const ir::Size& size);
+  Status fix_named(const std::string& name);
   void fix_scalar(const std::string& name);
   void fix_types();
   bool scalar_is_fixed(const std::string& name) const { return fixed_scalars_.contains(name); }

@@ -146,7 +146,8 @@ Result<Value> Interface::constructor_value(const Slot& slot, const FunctionObjec
   if (config) return object_value(config);
   if (slot.standard && !slot.standard->is_none()) return named(name, *slot.standard);
   const ValueRule* rule = rules().value_of(name, type.name);
-  if (slot.standard && (!rule || annotation.optional)) return *slot.standard;
+  has_fillers_ = has_fillers_ || (slot.standard && rule);
+  if (slot.standard && !(rule && trial_.fill_none)) return *slot.standard;
   if (!rule) {
     return interpreter_.refuse("nothing gives a value to the argument " + name + " of " + type.name,
                                "give it: --init " + name + "=VALUE");
@@ -177,6 +178,7 @@ Result<Arguments> Interface::constructor_arguments(const FunctionObject& init, c
     } else {
       KW_TRY(value, constructor_value(slot, init, type));
     }
+    constructor_.emplace_back(name, value);
     if (slot.keyword_only) {
       arguments.keyword.emplace_back(name, std::move(value));
     } else {
@@ -299,7 +301,7 @@ Result<Value> Interface::tensor_from_rules(const std::string& name, const std::s
                                "give it: --shape " + name + "=rows,cols");
   }
   attempts_ = std::max(attempts_, candidates.size());
-  const ShapeRule& rule = *candidates[std::min(attempt_, candidates.size() - 1)];
+  const ShapeRule& rule = *candidates[std::min(trial_.shapes, candidates.size() - 1)];
   if (type == ir::DType::None) type = ir::dtype_from_name(rule.type).value_or(ir::DType::F32);
   std::vector<std::string> shape = rule.shape;
   if (shape.size() == 1 && shape[0] == "scalar") shape.clear();
@@ -367,6 +369,7 @@ Result<Arguments> Interface::call_arguments(const FunctionObject& function, cons
     } else {
       return interpreter_.refuse("nothing gives a value to the argument " + name, "give it: --init " + name + "=VALUE");
     }
+    call_.emplace_back(name, value);
     if (slot.keyword_only) {
       arguments.keyword.emplace_back(name, std::move(value));
     } else {
@@ -379,6 +382,19 @@ Result<Arguments> Interface::call_arguments(const FunctionObject& function, cons
                                " takes " + std::to_string(position));
   }
   return arguments;
+}
+
+std::vector<ReadArgument> Interface::described(const std::vector<std::pair<std::string, Value>>& arguments) const {
+  std::vector<ReadArgument> result;
+  for (const auto& [name, value] : arguments) {
+    result.push_back({name, interpreter_.expression_of(value)});
+    const auto config = as<ConfigObject>(value);
+    if (!config) continue;
+    for (const auto& [field, item] : config->fields.items()) {
+      result.push_back({name + "." + field, interpreter_.expression_of(item)});
+    }
+  }
+  return result;
 }
 
 }  // namespace kw::understand::python

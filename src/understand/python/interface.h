@@ -21,11 +21,17 @@ struct Annotation {
 };
 Annotation read_annotation(const Expr* annotation);
 
+// Which of the readings that the rules offer is tried.
+struct Trial {
+  size_t shapes = 0;       // the n-th row that fits each tensor
+  bool fill_none = false;  // arguments that default to None get a value
+};
+
 class Interface {
  public:
   Interface(Interpreter& interpreter, Packages& packages, const ReadRequest& request, PythonModule& module,
-            size_t attempt)
-      : interpreter_(interpreter), packages_(packages), request_(request), module_(module), attempt_(attempt) {}
+            const Trial& trial)
+      : interpreter_(interpreter), packages_(packages), request_(request), module_(module), trial_(trial) {}
 
   // Arguments of a class's constructor. `given` are the values of get_init_inputs().
   Result<Arguments> constructor_arguments(const FunctionObject& init, const ClassObject& type,
@@ -36,6 +42,10 @@ class Interface {
                                    std::optional<std::vector<Value>> given);
   // How many different readings the rules offer for the shapes that nothing gives.
   size_t attempts() const { return attempts_; }
+  bool has_fillers() const { return has_fillers_; }  // rules have a value for an argument that defaults to None
+  // What the arguments were, in words; to be asked before the graph is finished.
+  std::vector<ReadArgument> constructor_values() const { return described(constructor_); }
+  std::vector<ReadArgument> call_values() const { return described(call_); }
   Status check_all_used() const;  // every option named something
 
  private:
@@ -62,13 +72,17 @@ class Interface {
                          const Annotation& annotation);
   const std::string* find(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name);
 
+  std::vector<ReadArgument> described(const std::vector<std::pair<std::string, Value>>& arguments) const;
+
   Interpreter& interpreter_;
   Packages& packages_;
   const ReadRequest& request_;
   PythonModule& module_;
-  size_t attempt_;
+  Trial trial_;
   size_t attempts_ = 1;
+  bool has_fillers_ = false;
   std::set<const std::string*> used_;
+  std::vector<std::pair<std::string, Value>> constructor_, call_;
 };
 
 }  // namespace kw::understand::python

@@ -76,6 +76,7 @@ class Interpreter {
   Failure refuse(std::string message, std::string hint = {}) const;  // at the current place
   std::string type_name(const Value& value) const;                   // "int", "Tensor": for messages
   std::optional<double> known_number(const Value& value) const;      // at the user's own configuration
+  std::string expression_of(const Value& value) const;               // as Python over the sizes: "2*half", "tensor(x)"
 
  private:
   // ---- expressions (evaluate.cpp)

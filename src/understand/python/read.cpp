@@ -101,34 +101,58 @@ class Reading {
         name_(std::move(name)),
         is_default_(is_default) {}
 
+  // The rules may offer several shapes for a tensor that nothing describes: they are tried in order. Where none fits,
+  // an argument that defaults to None is given what the rules have for it.
   Result<ReadResult> read() {
     std::optional<Error> first;
+    Trial trial;
     size_t attempts = 1;
-    for (size_t attempt = 0; attempt < attempts; ++attempt) {
-      auto result = read_with_rules(attempt, attempts);
-      if (result) return result;
-      if (!first) first = std::move(result).error();
+    bool has_fillers = false;
+    for (trial.fill_none = false;; trial.fill_none = true) {
+      for (trial.shapes = 0; trial.shapes < attempts; ++trial.shapes) {
+        auto result = read_with_rules(trial, attempts, has_fillers);
+        if (result) return result;
+        if (!first) first = std::move(result).error();
+      }
+      if (trial.fill_none || !has_fillers) return tl::make_unexpected(*std::move(first));
     }
-    return tl::make_unexpected(*std::move(first));
   }
 
  private:
-  Result<ReadResult> read_with_rules(size_t attempt, size_t& attempts) {
+  Result<ReadResult> read_with_rules(const Trial& trial, size_t& attempts, bool& has_fillers) {
     Facts facts;
     for (int round = 0; round < kMostRounds; ++round) {
       packages_.forget();
       Interpreter interpreter(sources_, facts, packages_, request_.training);
-      Interface interface(interpreter, packages_, request_, module_, attempt);
+      Interface interface(interpreter, packages_, request_, module_, trial);
       auto result = read_once(interpreter, interface);
       if (facts.changed()) continue;
       attempts = std::max(attempts, interface.attempts());
+      has_fillers = has_fillers || interface.has_fillers();
       if (!result) return result;
+      KW_TRY(const bool bound, fix_unbound_sizes(facts, result->graph));
+      if (!bound) continue;
       KW_CHECK(interface.check_all_used());
       note_fixed(facts, interpreter, *result);
       KW_CHECK(ir::check(result->graph));
       return result;
     }
     return fail(ErrorKind::Internal, "reading " + name_ + " does not come to an end");
+  }
+
+  // A size that the shapes of the inputs do not tell at run time is a number. False: one was fixed, to read again.
+  Result<bool> fix_unbound_sizes(Facts& facts, const ir::Graph& graph) const {
+    std::set<std::string> bound;
+    for (const ir::Input& input : graph.inputs) {
+      for (const ir::AxisId axis : input.dims) {
+        const auto symbol = axis == ir::kUnit ? std::nullopt : graph.axis(axis).size.as_symbol();
+        if (symbol) bound.insert(graph.symbols[static_cast<size_t>(*symbol)].name);
+      }
+    }
+    for (const ir::Symbol& symbol : graph.symbols) {
+      if (!bound.contains(symbol.name)) KW_CHECK(facts.fix_named(symbol.name));
+    }
+    return !facts.changed();
   }
 
   Result<std::optional<std::vector<Value>>> example(Interpreter& interpreter, const char* function) {
@@ -218,8 +242,12 @@ class Reading {
     interpreter.at(function->file, function->span);
     KW_TRY(const Value returned, interpreter.call(callee, std::move(arguments)));
     interpreter.at(function->file, function->span);
+    auto constructor = interface.constructor_values();
+    auto call = interface.call_values();
     const std::string short_name = method.empty() ? name_ : method;
     KW_TRY(ReadResult result, finish_reading(interpreter, returned, instance ? &*instance : nullptr, short_name));
+    result.constructor = std::move(constructor);
+    result.call = std::move(call);
     result.place = type ? type->file->place(type->span) : function->file->place(function->span);
     result.place.end_column = 0;
     result.assumptions = interpreter.assumptions();
@@ -227,7 +255,6 @@ class Reading {
       result.assumptions.push_back({text, "", "PyTorch's own semantics", result.place});
     }
     for (const auto& file : sources_.files()) {
-      if (file->path.starts_with("--init ")) continue;
       result.files.push_back({file->path, file->text});
     }
     for (const auto& file : sources_.files()) result.graph.source_files.push_back(file->path);

@@ -39,6 +39,13 @@ struct ModuleParameter {
   Place place;
 };
 
+// A value that an argument had, as a Python expression over the graph's sizes: hidden_size, 1e-06, None, tensor(x). A
+// field of a configuration object is "config.hidden_size".
+struct ReadArgument {
+  std::string name;
+  std::string value;
+};
+
 struct ReadResult {
   ir::Graph graph;
   std::vector<Assumption> assumptions;
@@ -46,6 +53,7 @@ struct ReadResult {
   bool is_module = false;
   Place place;  // of its definition
   std::vector<ModuleParameter> parameters;
+  std::vector<ReadArgument> constructor, call;  // of the module, if it is one, and of the function or forward
   std::vector<std::string> changed_inputs;  // tensors that the source changes in place; the graph gives their new value
   struct File {
     std::string path;

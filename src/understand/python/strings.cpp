@@ -21,6 +21,31 @@ Result<std::string> Interpreter::text_of(const Value& value) {
   return refuse("the text of " + type_name(value) + " is not known while reading");
 }
 
+std::string Interpreter::expression_of(const Value& value) const {
+  if (value.is_none()) return "None";
+  if (const auto* flag = value.get<bool>()) return *flag ? "True" : "False";
+  if (const auto* size = value.get<ir::Size>()) return builder_.graph().size_text(*size);
+  if (const auto* real = value.get<double>())
+    return std::isfinite(*real) ? number_text(*real) : "float('" + number_text(*real) + "')";
+  if (const auto* scalar = value.get<ScalarValue>()) return scalar->known ? number_text(*scalar->known) : "?";
+  if (const auto* text = value.get<std::string>())
+    return "'" + replace_all(replace_all(*text, "\\", "\\\\"), "'", "\\'") + "'";
+  if (const auto* dtype = value.get<DTypeValue>(); dtype && dtype->type.concrete()) {
+    return "torch." + std::string(ir::info(dtype->type.floor()).torch_name);
+  }
+  if (const auto* tensor = value.get<TensorValue>()) {
+    const ir::Node& node = builder_[tensor->node];
+    if (node.op != ir::Op::Input) return "tensor(?)";
+    return "tensor(" + builder_.graph().inputs[static_cast<size_t>(node.as<ir::InputRef>().index)].name + ")";
+  }
+  if (const auto* items = sequence_items(value)) {
+    std::string text = value.get<SequenceValue>() ? "(" : "[";
+    for (const Value& item : *items) text += expression_of(item) + ", ";
+    return text + (value.get<SequenceValue>() ? ")" : "]");
+  }
+  return type_name(value);
+}
+
 Result<Value> Interpreter::string_method(const std::string& self, const std::string& name, const Arguments& arguments) {
   const auto& given = arguments.positional;
   const auto text = [&](size_t i) -> const std::string* {
