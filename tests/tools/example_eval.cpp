@@ -1,0 +1,94 @@
+// Reads a PyTorch file statically and runs what was read in the interpreter, forward and backward: tests compare with PyTorch.
+//
+//   example_eval FILE.py[:NAME] real|rounded [T=bf16 …] < CALL.json > RESULT.json
+//
+// CALL: {"inputs": {"x": {"shape": [2, 3], "values": [...]}}, "sizes": {"groups": 4}}; "d_y" among the inputs asks for gradients.
+// RESULT: {"outputs": {"y": {"shape": …, "values": …, "bounds": …}}, "names": ["y", …], "inputs": ["x", …], "sizes": […]}. A number
+// that is not finite is the string "inf", "-inf" or "nan".
+#include <cmath>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "ir/derivative/derivative.h"
+#include "ir/interpreter/interpreter.h"
+#include "ir/simplify/simplify.h"
+#include "understand/python/read.h"
+
+namespace {
+
+using nlohmann::json;
+using namespace kw;
+
+double number(const json& value) {
+  if (value.is_string()) return *parse_number(value.get<std::string>());
+  return value.is_boolean() ? value.get<bool>() : value.get<double>();
+}
+
+json numbers(const std::vector<double>& values) {
+  json out = json::array();
+  for (double v : values) out.push_back(std::isfinite(v) ? json(v) : json(number_text(v)));
+  return out;
+}
+
+int fail(const Error& error) {
+  std::cerr << render(error) << "\n";
+  return static_cast<int>(error.kind);
+}
+
+Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded, const std::map<std::string, ir::DType>& types) {
+  ir::Graph graph = ir::simplify(ir::bind_types(read, types));
+  ir::Environment environment;
+  bool backward = false;
+  for (const auto& [name, array] : call.at("inputs").items()) {
+    ir::Array& target = environment.inputs[name];
+    target.shape = array.at("shape").get<std::vector<int64_t>>();
+    for (const json& value : array.at("values")) target.values.push_back(number(value));
+    backward |= name.starts_with("d_");
+  }
+  json symbols = json::array();
+  for (const ir::Symbol& symbol : graph.symbols) {
+    symbols.push_back(symbol.name);
+    if (call.at("sizes").contains(symbol.name)) environment.sizes[symbol.name] = call["sizes"][symbol.name].get<int64_t>();
+  }
+  json result = {{"outputs", json::object()}, {"names", json::array()}, {"inputs", json::array()}, {"sizes", symbols}};
+  for (const ir::Input& input : graph.inputs) result["inputs"].push_back(input.name);
+  if (backward) {
+    KW_TRY(graph, ir::differentiate(graph));
+    graph = ir::simplify(graph);
+  }
+  ir::InterpretOptions options;
+  if (rounded) options.semantics = ir::Semantics::Rounded, options.track_bounds = true;
+  KW_TRY(std::vector<ir::Array> outputs, ir::interpret(graph, environment, options));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    json array = {{"shape", outputs[i].shape}, {"values", numbers(outputs[i].values)}};
+    if (rounded) array["bounds"] = numbers(outputs[i].bounds.empty() ? std::vector<double>(outputs[i].values.size()) : outputs[i].bounds);
+    result["outputs"][graph.outputs[i].name] = std::move(array);
+    result["names"].push_back(graph.outputs[i].name);
+  }
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return fail({ErrorKind::BadInput, "example_eval FILE.py[:NAME] real|rounded [T=bf16 …]", {}, {}, {}});
+  std::string path = argv[1];
+  understand::ReadRequest request;
+  size_t colon = path.rfind(".py:");
+  request.path = colon == std::string::npos ? path : path.substr(0, colon + 3);
+  if (colon != std::string::npos) request.name = path.substr(colon + 4);
+  auto read = understand::read_python(request);
+  if (!read) return fail(read.error());
+  std::map<std::string, ir::DType> types;
+  for (int i = 3; i < argc; ++i) {
+    std::string pair = argv[i];
+    size_t equals = pair.find('=');
+    if (auto dtype = ir::dtype_from_name(pair.substr(equals + 1))) types[pair.substr(0, equals)] = *dtype;
+  }
+  json call = json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  auto result = evaluate(read->graph, call, std::string(argv[2]) == "rounded", types);
+  if (!result) return fail(result.error());
+  std::cout << result->dump() << "\n";
+}
