@@ -55,4 +55,3 @@ def evaluate(path, named_tensors, semantics, types=()):
 
 def tensor(document, key="values"):
     return torch.tensor([float(v) for v in document[key]], dtype=torch.float64).reshape(document["shape"])
-

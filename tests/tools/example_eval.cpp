@@ -1,10 +1,11 @@
-// Reads a PyTorch file statically and runs what was read in the interpreter, forward and backward: tests compare with PyTorch.
+// Reads a PyTorch file statically and runs what was read in the interpreter, forward and backward: tests compare with
+// PyTorch.
 //
 //   example_eval FILE.py[:NAME] real|rounded [T=bf16 …] < CALL.json > RESULT.json
 //
-// CALL: {"inputs": {"x": {"shape": [2, 3], "values": [...]}}, "sizes": {"groups": 4}}; "d_y" among the inputs asks for gradients.
-// RESULT: {"outputs": {"y": {"shape": …, "values": …, "bounds": …}}, "names": ["y", …], "inputs": ["x", …], "sizes": […]}. A number
-// that is not finite is the string "inf", "-inf" or "nan".
+// CALL: {"inputs": {"x": {"shape": [2, 3], "values": [...]}}, "sizes": {"groups": 4}}; "d_y" among the inputs asks for
+// gradients. RESULT: {"outputs": {"y": {"shape": …, "values": …, "bounds": …}}, "names": ["y", …], "inputs": ["x", …],
+// "sizes": […]}. A number that is not finite is the string "inf", "-inf" or "nan".
 #include <cmath>
 #include <iostream>
 #include <iterator>
@@ -37,7 +38,8 @@ int fail(const Error& error) {
   return static_cast<int>(error.kind);
 }
 
-Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded, const std::map<std::string, ir::DType>& types) {
+Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded,
+                      const std::map<std::string, ir::DType>& types) {
   ir::Graph graph = ir::simplify(ir::bind_types(read, types));
   ir::Environment environment;
   bool backward = false;
@@ -50,7 +52,8 @@ Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded, con
   json symbols = json::array();
   for (const ir::Symbol& symbol : graph.symbols) {
     symbols.push_back(symbol.name);
-    if (call.at("sizes").contains(symbol.name)) environment.sizes[symbol.name] = call["sizes"][symbol.name].get<int64_t>();
+    if (call.at("sizes").contains(symbol.name))
+      environment.sizes[symbol.name] = call["sizes"][symbol.name].get<int64_t>();
   }
   json result = {{"outputs", json::object()}, {"names", json::array()}, {"inputs", json::array()}, {"sizes", symbols}};
   for (const ir::Input& input : graph.inputs) result["inputs"].push_back(input.name);
@@ -63,7 +66,9 @@ Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded, con
   KW_TRY(std::vector<ir::Array> outputs, ir::interpret(graph, environment, options));
   for (size_t i = 0; i < outputs.size(); ++i) {
     json array = {{"shape", outputs[i].shape}, {"values", numbers(outputs[i].values)}};
-    if (rounded) array["bounds"] = numbers(outputs[i].bounds.empty() ? std::vector<double>(outputs[i].values.size()) : outputs[i].bounds);
+    if (rounded)
+      array["bounds"] =
+          numbers(outputs[i].bounds.empty() ? std::vector<double>(outputs[i].values.size()) : outputs[i].bounds);
     result["outputs"][graph.outputs[i].name] = std::move(array);
     result["names"].push_back(graph.outputs[i].name);
   }
