@@ -33,7 +33,7 @@ def outputs_of(result):
 
 
 def shrunk_source(path, folder):
-    """A copy of the example whose own sizes are the small ones: what is fixed while reading (a stride) is read small too."""
+    """A copy of the example with the small sizes: what is fixed while reading (a stride) is read small too."""
     text = path.read_text()
     own = [name for name in SMALL if re.search(rf"^[\w, ]*\b{name}\b[\w, ]* = ", text, re.MULTILINE)]
     start = re.search(r"^(def|class|@)", text, re.MULTILINE).start()

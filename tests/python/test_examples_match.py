@@ -1,4 +1,4 @@
-"""Every example, as the static reader understood it, matches PyTorch: forward and gradients, in float64, casts as identity."""
+"""Every example, as it was read, matches PyTorch in float64: forward and gradients, casts as identity."""
 
 import inspect
 
