@@ -25,7 +25,7 @@ Result<Answer> run(const Globals& globals, const Options& options) {
     assigned.push_back(std::move(pair));
   }
   const profile::KernelFolder folder(globals.workspace, options.name);
-  Progress progress("set", 3, progress_mode(globals.quiet));
+  Progress progress("set", 3, progress_mode(globals.quiet || globals.json));
   KW_TRY(const understand::Changed changed,
          understand::set_decisions(folder, assigned, [&](std::string_view step) { progress.step(step); }));
   std::string text = changed.changes.empty() ? "nothing changed\n" : profile::to_text(changed.changes);

@@ -39,7 +39,7 @@ Result<understand::UnderstandRequest> request_of(const Options& options, bool ha
 Result<Answer> run(const Globals& globals, const Options& options, bool has_math) {
   if (has_math && !options.source.empty()) return fail(ErrorKind::BadInput, "give a SOURCE or --math TEXT, not both");
   KW_TRY(const understand::UnderstandRequest request, request_of(options, has_math));
-  Progress progress("understand", 3, progress_mode(globals.quiet));
+  Progress progress("understand", 3, progress_mode(globals.quiet || globals.json));
   KW_TRY(const understand::Understood result,
          understand::understand(request, globals.workspace, [&](std::string_view step) { progress.step(step); }));
   std::string text =
