@@ -55,15 +55,16 @@ void decide_backward(Subject& subject) {
                   "the model would train towards something else than the source says"});
 }
 
-// The dims of a saved value as the forward has it: an input, or one of its outputs.
-std::vector<ir::AxisId> dims_of(const ir::Graph& forward, const ir::SavedValue& saved) {
+// The shape of a saved value: an input's is the interface's own, where sizes that must be equal may still have two
+// names.
+std::vector<std::string> shape_of(const Derived& math, const ir::SavedValue& saved) {
   if (saved.as == ir::SavedAs::Input) {
-    const ir::Input* input = forward.find_input(saved.name);
+    const ir::Input* input = math.read.find_input(saved.name);
     KW_ASSERT(input != nullptr, "a saved input is an input");
-    return input->dims;
+    return shape_texts(math.read, input->dims);
   }
-  for (const ir::Output& output : forward.outputs)
-    if (output.name == saved.name) return output.dims;
+  for (const ir::Output& output : math.forward_pass.outputs)
+    if (output.name == saved.name) return shape_texts(math.forward_pass, output.dims);
   KW_ASSERT(false, "the forward returns what it saves");
 }
 
@@ -78,7 +79,7 @@ void decide_saved(Subject& subject) {
                                                            : "value";
       subject.profile.math.saved.push_back(
           {saved.name, kind, ir::text::type_text(subject.math.joint, subject.math.joint[saved.node].type),
-           shape_texts(subject.math.forward_pass, dims_of(subject.math.forward_pass, saved))});
+           shape_of(subject.math, saved)});
       names.push_back(saved.name);
       if (saved.as == ir::SavedAs::Intermediate) {
         written.push_back(saved.name);
