@@ -40,7 +40,7 @@ def export_graph(function, inputs, name: str | None = None, training: bool = Tru
     module = _as_module(function)
     module.train(training)
     program = _functional(_export(module, tuple(inputs)))
-    return _Writer(program, name or _name_of(function), training).document()
+    return _Writer(program, name or _name_of(function), training, _input_names(module, inputs)).document()
 
 
 def _as_module(function) -> torch.nn.Module:
@@ -82,6 +82,21 @@ def _all_dynamic(module: torch.nn.Module, inputs: tuple):
     return shapes
 
 
+def _input_names(module: torch.nn.Module, inputs) -> list[str | None]:
+    """The parameter that each input is given to, one per tensor or number; None inside a list or dict.
+
+    torch.export changes names (A to a); a list's tensors keep the names that it makes up for them.
+    """
+    parameters = list(inspect.signature(module.forward).parameters.values())
+    names = []
+    for i, value in enumerate(inputs):
+        count = len(torch.utils._pytree.tree_leaves(value))
+        positional = i < len(parameters) and parameters[i].kind != inspect.Parameter.VAR_POSITIONAL
+        plain = positional and not isinstance(value, (list, tuple, dict))
+        names += [parameters[i].name if plain else None] * count
+    return names
+
+
 def _functional(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     """A graph that changes values in place is made functional, unless all that it changes are buffers."""
     buffers = {spec.arg.name for spec in program.graph_signature.input_specs if spec.kind == InputKind.BUFFER}
@@ -96,8 +111,9 @@ def _functional(program: torch.export.ExportedProgram) -> torch.export.ExportedP
 
 
 class _Writer:
-    def __init__(self, program: torch.export.ExportedProgram, name: str, training: bool):
+    def __init__(self, program: torch.export.ExportedProgram, name: str, training: bool, input_names: list[str | None]):
         self.program = program
+        self.input_names = iter(input_names)
         self.name = name
         self.training = training
         self.symbols: dict[str, str] = {}  # torch's name of a size symbol to ours
@@ -126,6 +142,7 @@ class _Writer:
         result = []
         for spec in sorted(self.program.graph_signature.input_specs, key=lambda spec: order.get(spec.kind, 4)):
             node = placeholders[spec.arg.name]
+            own_name = next(self.input_names, None) if spec.kind == InputKind.USER_INPUT else spec.target
             if spec.kind not in order:
                 raise ExportError(f"the input {spec.arg.name} is a {spec.kind.name}, which is not written")
             if not isinstance(node.meta["val"], torch.Tensor):
@@ -133,14 +150,14 @@ class _Writer:
                 if node.users:
                     raise ExportError(f"the input {spec.arg.name} is no tensor")
                 continue
-            result.append(self._input(spec, node))
+            result.append(self._input(spec, node, own_name or node.name))
         return result
 
-    def _input(self, spec, node: torch.fx.Node) -> dict:
+    def _input(self, spec, node: torch.fx.Node, name: str) -> dict:
         value = node.meta["val"]
         entry = {
             "id": node.name,
-            "name": spec.target or node.name,
+            "name": name,
             "kind": {
                 InputKind.USER_INPUT: "tensor",
                 InputKind.PARAMETER: "parameter",

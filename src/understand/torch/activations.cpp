@@ -12,10 +12,15 @@ using ir::DType;
 using ir::Op;
 using ir::Type;
 
-// A parameter of the call (negative_slope, alpha) as a number of the formula.
-#define KW_PARAMETER(name)                                \
-  KW_TRY(TensorValue name##_operand, call.scalar(#name)); \
-  Expression name = expression(call, name##_operand)
+// A parameter of the call (negative_slope, alpha) as a number of the formula: a float, also where an int was given.
+Result<Expression> real_parameter(Call& call, std::string_view name) {
+  KW_TRY(TensorValue operand, call.scalar(name));
+  Expression e = expression(call, operand);
+  const ir::Node& node = call.builder[operand.node];
+  if (node.op == Op::Const) return e.number(node.as<ir::Literal>().number());
+  return e;
+}
+#define KW_PARAMETER(name) KW_TRY(Expression name, real_parameter(call, #name))
 
 Result<Value> silu(Call& call) {
   return rounded_once(call, [](Expression x) { return x * sigmoid(x); });

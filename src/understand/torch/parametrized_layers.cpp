@@ -119,9 +119,11 @@ Status running_norm(Call& call, Layer& layer) {
   KW_TRY(bool wanted, call.boolean("affine"));
   KW_TRY(bool tracked, call.boolean("track_running_stats"));
   KW_CHECK(affine(call, layer, {features}, wanted, true));
-  for (std::string_view name : {"running_mean", "running_var", "num_batches_tracked"})
-    set_attribute(layer, name, Value{NoneValue{}});
-  if (!tracked) return {};
+  if (!tracked) {
+    for (std::string_view name : {"running_mean", "running_var", "num_batches_tracked"})
+      set_attribute(layer, name, Value{NoneValue{}});
+    return {};
+  }
   KW_CHECK(make(call, layer, "running_mean", {features}, InputKind::Buffer));
   KW_CHECK(make(call, layer, "running_var", {features}, InputKind::Buffer));
   KW_TRY(TensorValue count,
