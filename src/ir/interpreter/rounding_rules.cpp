@@ -49,8 +49,8 @@ Conversion conversion_of(Op op, DType result, std::span<const DType> operands, s
 }
 
 Conversion conversion_of(const Context& context, const Node& reader, size_t operand) {
-  std::array<DType, 3> types{};
-  for (size_t i = 0; i < reader.args.size(); ++i) types[i] = context.dtype(context.graph[reader.args[i]]);
+  std::vector<DType> types;
+  for (NodeId arg : reader.args) types.push_back(context.dtype(context.graph[arg]));
   return conversion_of(reader.op, context.dtype(reader), types, operand, context.options);
 }
 

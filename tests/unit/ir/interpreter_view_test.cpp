@@ -67,6 +67,17 @@ TEST(InterpreterView, AFillIsRoundedToTheTensorsType) {
   EXPECT_EQ(c.run(kRounded).values, (Values{round_to(DType::BF16, 0.1), 1}));
 }
 
+TEST(InterpreterView, ConcatJoinsAsManyPartsAsAnOpMayHave) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n"), to = c.axis("to", c.size(n) * Size(64));
+  const NodeId x = c.tensor("x", DType::BF16, {n});
+  c.output(c.b.make(Op::Concat, std::vector<NodeId>(64, x), ConcatAttr{std::vector<AxisId>(64, n), to}), {to});
+  c.give("x", {2}, {1, 2});
+  Values expected;
+  for (int i = 0; i < 64; ++i) expected.insert(expected.end(), {1, 2});
+  EXPECT_EQ(c.run(kBounded).values, expected);
+}
+
 TEST(InterpreterView, ConcatJoinsAnyNumberOfOperandsAndPromotesThem) {
   InterpreterCase c;
   const AxisId r = c.axis("r"), a = c.axis("a"), b = c.axis("b"), to = c.axis("to", c.size(a) + c.size(b) + c.size(a));
