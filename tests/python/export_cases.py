@@ -47,9 +47,10 @@ def with_signature(function, count):
 
 
 def case(name, function, *inputs, exact=False, real=True):
-    """`exact`: in bf16 and f16 the rounded interpreter agrees with PyTorch on the CPU to the bit; the number of elements
-    is then a whole number of PyTorch's vectors where its code for the rest rounds otherwise. `real`: false if the function
-    rounds to a narrower type on its way, which real semantics do not.
+    """`exact`: in bf16 and f16 the rounded interpreter agrees with PyTorch on the CPU to the bit.
+
+    The number of elements is then a whole number of PyTorch's vectors where its code for the rest rounds otherwise.
+    `real`: false if the function rounds to a narrower type on its way, which real semantics do not.
     """
     exact_in = {False: (), True: (torch.bfloat16, torch.float16)}.get(exact, exact)
     CASES.append(Case(name, with_signature(function, len(inputs)), inputs, exact_in, real))
@@ -144,7 +145,9 @@ case(
     real=False,
 )
 # ---- activations ----
-for op in "silu gelu relu relu6 leaky_relu elu selu celu softplus mish hardswish hardsigmoid hardtanh logsigmoid softsign tanhshrink softshrink hardshrink".split():
+ACTIVATIONS = """silu gelu relu relu6 leaky_relu elu selu celu softplus mish hardswish hardsigmoid hardtanh logsigmoid
+    softsign tanhshrink softshrink hardshrink"""
+for op in ACTIVATIONS.split():
     case(op, getattr(F, op), (4, 6), exact=True)
 case("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), (4, 6), exact=True)
 case("leaky_relu_slope", lambda x: F.leaky_relu(x, 0.3), (4, 6), exact=True)
@@ -337,9 +340,9 @@ case("batch_norm_running", lambda x, m, v: F.batch_norm(x, m, v), (4, 3, 5), (3,
 case("normalize", lambda x: (F.normalize(x, dim=-1), F.normalize(x, p=1, dim=0)), (3, 5))
 case("cosine_similarity", lambda x, y: F.cosine_similarity(x, y, dim=1), (3, 5), (3, 5))
 # ---- losses ----
-for op in "mse_loss l1_loss smooth_l1_loss huber_loss".split():
+for loss in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss):
     for mode in ("mean", "sum", "none"):
-        case(f"{op}_{mode}", lambda x, y, f=getattr(F, op), m=mode: f(x, y, reduction=m), (3, 5), (3, 5))
+        case(f"{loss.__name__}_{mode}", lambda x, y, f=loss, m=mode: f(x, y, reduction=m), (3, 5), (3, 5))
 case("smooth_l1_beta", lambda x, y: F.smooth_l1_loss(x, y, beta=0.3), (3, 5), (3, 5))
 case("huber_delta", lambda x, y: F.huber_loss(x, y, delta=0.3), (3, 5), (3, 5))
 case(

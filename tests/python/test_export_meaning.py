@@ -1,5 +1,5 @@
-"""The exported graph of every operation means what PyTorch computes: in real semantics to 1e-10 of PyTorch's float64, in
-rounded semantics to the bit of PyTorch's bfloat16 and float16 for what works element by element."""
+"""The exported graph of every operation means what PyTorch computes: in real semantics to 1e-10 of its float64, in
+rounded semantics to the bit of its bfloat16 and float16 for what works element by element."""
 
 import copy
 
