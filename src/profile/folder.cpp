@@ -1,8 +1,10 @@
 #include "profile/folder.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "base/file.h"
@@ -28,9 +30,42 @@ struct Staging {
   }
 };
 
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
 Failure cannot_write(const std::string& path, const std::error_code& error) {
   return bad_input("cannot write here: " + error.message(), Place{path},
                    "check the folder's permissions, or give --workspace DIR");
+}
+
+Status write_new_file(const std::string& path, std::string_view content) {
+  KW_CHECK(make_directories(fs::path(path).parent_path().string()));
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return cannot_write(path, last_error());
+  std::error_code error;
+  while (!content.empty() && !error) {
+    const ssize_t count = ::write(file, content.data(), content.size());
+    if (count >= 0)
+      content.remove_prefix(static_cast<std::size_t>(count));
+    else if (errno != EINTR)
+      error = last_error();
+  }
+  if (::close(file) != 0 && !error) error = last_error();
+  if (error) return cannot_write(path, error);
+  return {};
+}
+
+// After all are written: the first flush carries most of them to the disk, so that the others cost little.
+Status flush_all(const std::string& folder, const Files& files) {
+  for (const auto& [name, _] : files) {
+    const std::string path = folder + "/" + name;
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return cannot_write(path, last_error());
+    const bool flushed = ::fsync(file) == 0;
+    const std::error_code error = last_error();
+    ::close(file);
+    if (!flushed) return cannot_write(path, error);
+  }
+  return {};
 }
 
 }  // namespace
@@ -47,9 +82,11 @@ Status KernelFolder::write(const Files& files, const std::vector<std::string>& s
   KW_CHECK(make_directories(parent));
   Staging staging{parent + "/.kw-new-" + name_ + "-" + std::to_string(::getpid())};
   std::error_code error;
+  fs::remove_all(staging.path, error);  // of an earlier process with this number that was killed
   fs::create_directory(staging.path, error);
   if (error) return cannot_write(parent, error);
-  for (const auto& [name, content] : files) KW_CHECK(write_file_atomically(staging.path + "/" + name, content));
+  for (const auto& [name, content] : files) KW_CHECK(write_new_file(staging.path + "/" + name, content));
+  KW_CHECK(flush_all(staging.path, files));
 
   if (!directory_exists(path_)) {
     fs::rename(staging.path, path_, error);

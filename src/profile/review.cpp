@@ -73,7 +73,11 @@ class Page {
   void line(std::string_view text = {}) { text_ += std::string(text) + "\n"; }
   void heading(std::string_view title, std::string_view note = {}) {
     line();
-    line(bold(title) + (note.empty() ? "" : fmt::format("  {}", note)));
+    bool begins = true;
+    for (const std::string& part : wrapped(note, width_ - columns(title) - 2)) {
+      line(begins ? bold(title) + (part.empty() ? "" : "  " + part) : std::string(columns(title) + 2, ' ') + part);
+      begins = false;
+    }
   }
   // Text that goes on under itself.
   void hanging(std::string_view first, std::string_view text, std::size_t indent) {
@@ -178,7 +182,7 @@ class Page {
 
   void files() {
     heading("FILES", "what `kw act` will generate");
-    for (const auto& [path, what] : files_to_generate(profile_)) line(fmt::format("  {:<40} {}", path, what));
+    for (const auto& [path, what] : files_to_generate(profile_)) hanging("  " + path, what, column_for(path, 40));
   }
 
   void engine() {
@@ -198,21 +202,26 @@ class Page {
       if (!is_key_decision(d)) decision(d);
   }
 
+  // Where the second column begins: as wanted, or behind a longer first one, or on half the page.
+  std::size_t column_for(std::string_view first, std::size_t wanted) const {
+    return std::min(std::max(columns(first) + 4, wanted), std::max(columns(first) + 4, width_ / 2));
+  }
+  void command(const std::string& words, std::string_view effect) {
+    hanging("  " + words, effect, column_for(words, 50));
+  }
+
   void next(ApprovalState approval) {
     heading("NEXT");
     const std::string& name = profile_.name;
     std::string example = "ID=VALUE";
     for (const Decision& d : profile_.decisions)
-      if (is_key_decision(d) && !d.instead_of.empty() && find_kind(d.id)->settable) {
+      if (example == "ID=VALUE" && !d.instead_of.empty() && find_kind(d.id)->settable) {
         example = d.id + "=" + d.instead_of[0];
         if (example.find(' ') != std::string::npos) example = "\"" + example + "\"";
-        break;
       }
-    line(fmt::format("  {:<48} changes a decision and what follows from it",
-                     fmt::format("kw set {} {}", name, example)));
-    if (approval == ApprovalState::Void)
-      line(fmt::format("  {:<48} shows what changed since it was approved", "kw diff " + name));
-    if (approval != ApprovalState::Current) line(fmt::format("  {:<48} approves this profile", "kw approve " + name));
+    command(fmt::format("kw set {} {}", name, example), "changes a decision and what follows from it");
+    if (approval == ApprovalState::Void) command("kw diff " + name, "shows what changed since it was approved");
+    if (approval != ApprovalState::Current) command("kw approve " + name, "approves this profile");
   }
 
   const Profile& profile_;
@@ -254,7 +263,7 @@ std::string bytes_text(std::int64_t bytes) {
   static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
+  while (value >= 1000 && unit + 1 < kUnits.size()) {
     value /= 1024;
     ++unit;
   }

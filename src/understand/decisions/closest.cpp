@@ -9,6 +9,15 @@
 #include "understand/decisions/deciders.h"
 
 namespace kw::understand {
+namespace {
+
+int weight_of(const std::vector<Feature>& features) {
+  int sum = 0;
+  for (const Feature feature : features) sum += feature_rows()[static_cast<std::size_t>(feature)].weight;
+  return sum;
+}
+
+}  // namespace
 
 std::span<const KnownKernel> known_kernels() {
   using F = Feature;
@@ -30,7 +39,7 @@ std::span<const KnownKernel> known_kernels() {
       {"group_norm", {F::MeanSquare, F::Centred, F::Normalised, F::Weighted, F::Biased, F::Grouped, F::SeveralAxes}},
       {"instance_norm", {F::MeanSquare, F::Centred, F::Normalised, F::Weighted, F::Biased, F::SeveralAxes}},
       {"l2_normalize", {F::MeanSquare, F::Normalised, F::Rectified}},
-      {"poly_norm", {F::MeanSquare, F::Normalised, F::Powers, F::Weighted, F::Biased}},
+      {"poly_norm", {F::MeanSquare, F::Normalised, F::Powers}},
       {"softmax", {F::Exponential, F::Normalised}},
       {"log_softmax", {F::Exponential, F::Logarithm}},
       {"sparsemax", {F::Sorted, F::Scan, F::Rectified}},
@@ -68,9 +77,9 @@ Closest closest_to(const std::set<Feature>& features) {
                         std::back_inserter(candidate.only_here));
     std::set_difference(there.begin(), there.end(), features.begin(), features.end(),
                         std::back_inserter(candidate.only_there));
-    const double all =
-        static_cast<double>(candidate.shared.size() + candidate.only_here.size() + candidate.only_there.size());
-    const double share = all == 0 ? 0 : static_cast<double>(candidate.shared.size()) / all;
+    const int shared = weight_of(candidate.shared);
+    const int all = shared + weight_of(candidate.only_here) + weight_of(candidate.only_there);
+    const double share = all == 0 ? 0 : static_cast<double>(shared) / all;
     if (share > best_share) {  // of equals, the earlier row
       best_share = share;
       best = std::move(candidate);

@@ -14,39 +14,39 @@
 namespace kw::understand {
 
 enum class Feature {
-  Activation,  // a nonlinear function of one element
-  Rectified,   // max with a number
-  Clamped,     // between two numbers
+  Activation,
+  Rectified,
+  Clamped,
   Sigmoid,
   Tanh,
   ErrorFunction,
-  SoftPlus,     // log(1 + exp)
-  Squared,      // a value times itself, outside a statistic
-  SelfGated,    // a value times a nonlinear function of itself
-  Gated,        // a nonlinear function of one value times another value
-  MeanSquare,   // a sum or mean of squares
-  Centred,      // a value minus its own mean
-  Normalised,   // a value times or over a statistic of itself
-  Powers,       // several powers of one value, each normalised
-  Exponential,  // a sum of exponentials
-  Logarithm,    // a logarithm of that sum, or of a tensor
-  Weighted,     // times a tensor with fewer axes
-  Biased,       // plus a tensor with fewer axes
-  Grouped,      // a reduction over a part of an axis
-  SeveralAxes,  // reduced together
-  InnerMean,    // a mean over an axis that stays as it is
-  ResidualSum,  // the sum of two inputs, returned too
-  Loss,         // everything joined to a single number
-  TwoTensors,   // two inputs of the same shape, compared
-  Difference,   // their difference
+  SoftPlus,
+  Squared,
+  SelfGated,
+  Gated,
+  MeanSquare,
+  Centred,
+  Normalised,
+  Powers,
+  Exponential,
+  Logarithm,
+  Weighted,
+  Biased,
+  Grouped,
+  SeveralAxes,
+  InnerMean,
+  ResidualSum,
+  Loss,
+  TwoTensors,
+  Difference,
   Absolute,
-  Divergence,  // a tensor times the logarithm of it
-  Mixture,     // a logarithm of a sum of two tensors
-  Selected,    // one of two values by a condition
-  Indexed,     // read by an index tensor
+  Divergence,
+  Mixture,
+  Selected,
+  Indexed,
   Scattered,
-  Positions,  // depends on where an element is
-  Rotated,    // pairs of elements turned by an angle
+  Positions,
+  Rotated,
   Contraction,
   TwoContractions,
   Window,
@@ -54,11 +54,18 @@ enum class Feature {
   Scan,
   Segment,
   Sorted,
-  Chosen,  // top k
+  Chosen,
   Random,
 };
 inline constexpr int kFeatureCount = 42;
 
+struct FeatureRow {
+  Feature feature;
+  std::string_view name;
+  int weight;                // 2 for what makes a kernel what it is, 1 for what comes with it
+  std::string_view meaning;  // the math has …
+};
+std::span<const FeatureRow> feature_rows();
 std::string_view to_text(Feature feature);
 std::set<Feature> features_of(const GraphView& view);
 

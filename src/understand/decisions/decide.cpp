@@ -12,6 +12,7 @@
 #include "understand/decisions/casting.h"
 #include "understand/decisions/deciders.h"
 #include "understand/decisions/memory_use.h"
+#include "understand/decisions/saving.h"
 #include "understand/decisions/widen.h"
 
 namespace kw::understand {
@@ -107,6 +108,9 @@ Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
   KW_TRY(const ir::Graph joint, ir::differentiate(math.forward));
   math.joint = ir::simplify(joint);
   math.partition = ir::partition(math.joint, static_cast<int>(math.forward.outputs.size()));
+  if (const auto pin = pins.find("saved"); pin != pins.end()) {
+    KW_TRY(math.partition, partition_saving(math.joint, math.partition, pin->second));
+  }
   math.forward_pass = ir::forward_with_saved(math.joint, math.partition);
   math.backward_pass = ir::backward_graph(math.joint, math.partition);
   math.backward_pass.name = math.forward.name + "_backward";

@@ -13,16 +13,57 @@ using ir::NodeId;
 using ir::Op;
 using ir::OpKind;
 
-constexpr std::array<std::string_view, kFeatureCount> kNames = {
-    "activation",      "rectified", "clamped",     "sigmoid",          "tanh",
-    "error function",  "softplus",  "squared",     "self-gated",       "gated",
-    "mean of squares", "centred",   "normalised",  "several powers",   "sum of exponentials",
-    "logarithm",       "weighted",  "biased",      "grouped",          "mean over an axis",
-    "residual sum",    "loss",      "two tensors", "difference",       "absolute value",
-    "divergence",      "mixture",   "selected",    "indexed",          "scattered",
-    "positions",       "rotated",   "contraction", "two contractions", "window",
-    "window maximum",  "scan",      "segment",     "sorted",           "top k",
-    "random"};
+constexpr std::array<FeatureRow, kFeatureCount> kRows = {{
+    {Feature::Activation, "activation", 2, "a nonlinear function of one element"},
+    {Feature::Rectified, "rectified", 1, "a maximum or minimum with a number"},
+    {Feature::Clamped, "clamped", 1, "a value between two numbers"},
+    {Feature::Sigmoid, "sigmoid", 1, "a sigmoid"},
+    {Feature::Tanh, "tanh", 1, "a hyperbolic tangent"},
+    {Feature::ErrorFunction, "error function", 1, "an error function"},
+    {Feature::SoftPlus, "softplus", 1, "log(1 + exp(x))"},
+    {Feature::Squared, "squared", 1, "a value times itself, outside a statistic"},
+    {Feature::SelfGated, "self-gated", 1, "a value times a nonlinear function of itself"},
+    {Feature::Gated, "gated", 2, "a nonlinear function of one value times another value"},
+    {Feature::MeanSquare, "mean of squares", 2, "a sum or mean of squares"},
+    {Feature::Centred, "centred", 2, "a value minus its own mean"},
+    {Feature::Normalised, "normalised", 2, "a value times or over a statistic of itself"},
+    {Feature::Powers, "several powers", 2, "several powers of one value, each normalised"},
+    {Feature::Exponential, "sum of exponentials", 2, "a sum of exponentials"},
+    {Feature::Logarithm, "logarithm", 1, "a logarithm"},
+    {Feature::Weighted, "weighted", 1, "a product with a tensor of fewer axes"},
+    {Feature::Biased, "biased", 1, "a sum with a tensor of fewer axes"},
+    {Feature::Grouped, "grouped", 1, "a reduction over a part of an axis"},
+    {Feature::SeveralAxes, "several axes", 1, "a reduction over several axes together"},
+    {Feature::InnerMean, "mean over an axis", 1, "a mean of an input along one of its axes"},
+    {Feature::ResidualSum, "residual sum", 1, "the sum of two inputs, returned too"},
+    {Feature::Loss, "loss", 2, "everything joined to a single number"},
+    {Feature::TwoTensors, "two tensors", 1, "two inputs of the same shape"},
+    {Feature::Difference, "difference", 1, "the difference of two inputs"},
+    {Feature::Absolute, "absolute value", 1, "an absolute value"},
+    {Feature::Divergence, "divergence", 1, "a tensor times the logarithm of it"},
+    {Feature::Mixture, "mixture", 1, "a logarithm of a sum of two tensors"},
+    {Feature::Selected, "selected", 1, "one of two values by a condition"},
+    {Feature::Indexed, "indexed", 2, "values read by an index tensor"},
+    {Feature::Scattered, "scattered", 1, "values sent to places given by an index tensor"},
+    {Feature::Positions, "positions", 1, "numbers that say where an element is"},
+    {Feature::Rotated, "rotated", 2, "pairs of elements turned by an angle"},
+    {Feature::Contraction, "contraction", 2, "a sum of products over an axis: a matrix product"},
+    {Feature::TwoContractions, "two contractions", 1, "two of them"},
+    {Feature::Window, "window", 2, "sliding windows"},
+    {Feature::WindowMaximum, "window maximum", 1, "a maximum over windows"},
+    {Feature::Scan, "scan", 2, "a running sum, product or maximum"},
+    {Feature::Segment, "segment", 2, "runs of rows given by offsets"},
+    {Feature::Sorted, "sorted", 2, "an order along an axis"},
+    {Feature::Chosen, "top k", 2, "the k largest along an axis"},
+    {Feature::Random, "random", 2, "random numbers"},
+}};
+
+constexpr bool rows_stand_in_order() {
+  for (std::size_t i = 0; i < kRows.size(); ++i)
+    if (kRows[i].feature != static_cast<Feature>(i) || kRows[i].name.empty()) return false;
+  return true;
+}
+static_assert(rows_stand_in_order(), "a feature is the index of its row");
 
 class Finder {
  public:
@@ -356,7 +397,8 @@ class Finder {
 
 }  // namespace
 
-std::string_view to_text(Feature feature) { return kNames[static_cast<std::size_t>(feature)]; }
+std::span<const FeatureRow> feature_rows() { return kRows; }
+std::string_view to_text(Feature feature) { return kRows[static_cast<std::size_t>(feature)].name; }
 
 std::set<Feature> features_of(const GraphView& view) { return Finder(view).run(); }
 

@@ -10,6 +10,7 @@
 #include "profile/review.h"
 #include "understand/decisions/deciders.h"
 #include "understand/decisions/field_text.h"
+#include "understand/decisions/saving.h"
 
 namespace kw::understand {
 namespace {
@@ -95,11 +96,8 @@ void decide_saved(Subject& subject) {
                           written.empty() ? "only tensors that exist anyway are kept"
                                           : "only " + profile::all_of(written) + " " +
                                                 (written.size() == 1 ? "is" : "are") + " written for it");
-  subject.record({"saved",
-                  profile::list_text(names),
-                  because,
-                  at,
-                  {},
+  subject.record({"saved", profile::list_text(names), because, at,
+                  subject.math.differentiable ? saving_choices(subject.math) : std::vector<std::string>{},
                   "more than needed costs memory in every layer until the backward; less costs a pass over the data"});
 }
 

@@ -47,7 +47,7 @@ const Assumed* Subject::assumed(const std::string& about) const {
 
 void Subject::record(profile::Decision decision) {
   if (pinned(decision.id)) {
-    decision.because = "set by a person; the engine had: " + decision.because;
+    decision.because = "set by a person: " + decision.because;
     decision.set_by = profile::SetBy::User;
   }
   profile.decisions.push_back(std::move(decision));
