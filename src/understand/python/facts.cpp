@@ -21,12 +21,18 @@ ir::Size Facts::resolved(const ir::Size& size) const {
 ir::Size Facts::size(ir::GraphBuilder& builder, const std::string& name, std::optional<int64_t> hint,
                      SizeOrigin origin) {
   if (hint && (*hint == 0 || *hint == 1)) return ir::Size(*hint);
-  auto known = by_name_.find(name);
+  // A name that is bound again to another number is another size.
+  std::string unique = name;
+  auto known = by_name_.find(unique);
+  for (int i = 2; known != by_name_.end() && hint && sizes_[static_cast<size_t>(known->second)].hint != hint; ++i) {
+    unique = name + "_" + std::to_string(i);
+    known = by_name_.find(unique);
+  }
   if (known == by_name_.end()) {
-    const ir::SymbolId id = builder.symbol(name, hint);
+    const ir::SymbolId id = builder.symbol(unique, hint);
     KW_ASSERT(static_cast<size_t>(id) == sizes_.size(), "every size symbol of a reading is made here");
-    sizes_.push_back({name, hint, origin, false, std::nullopt});
-    known = by_name_.emplace(name, id).first;
+    sizes_.push_back({unique, hint, origin, false, std::nullopt});
+    known = by_name_.emplace(unique, id).first;
   }
   return resolved(ir::Size::symbol(known->second));
 }
