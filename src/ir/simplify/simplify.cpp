@@ -7,6 +7,7 @@ constexpr Pass kPasses[] = {
     {"resolve sizes", [](const Graph& g, std::span<const Rule>) { return resolve_sizes(g); }},
     {"unify axes", [](const Graph& g, std::span<const Rule>) { return unify_axes(g); }},
     {"rewrite", [](const Graph& g, std::span<const Rule> rules) { return rewrite(g, rules); }},
+    {"name axes", [](const Graph& g, std::span<const Rule>) { return name_axes(g); }},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 //   resolve sizes   sizes that must be equal become one size, so that the axes below can be compared
 //   unify axes      axes that the reader only renamed into each other become one axis, so that patterns see through
 //   rewrite         the table of rules, bottom-up to a fixed point
+//   name axes       an axis is called after its size, for display: what was merged above leaves one name
 #pragma once
 
 #include <span>
@@ -33,5 +34,8 @@ Graph unify_axes(const Graph& graph);
 
 // Applies the rules bottom-up until none applies.
 Graph rewrite(const Graph& graph, std::span<const Rule> rules);
+
+// Calls every axis whose size is a lone symbol after that symbol, the first of several without a number. Display only.
+Graph name_axes(const Graph& graph);
 
 }  // namespace kw::ir

@@ -206,4 +206,37 @@ Graph unify_axes(const Graph& graph) {
   return Relabeling(graph, std::move(image), [](const Size& s) { return s; }).run();
 }
 
+Graph name_axes(const Graph& graph) {
+  Graph named = graph;
+  std::vector<AxisId> order;  // the interface first, as a reader of the math meets them
+  std::vector<bool> seen(graph.axes.size());
+  auto meet = [&](AxisId a) {
+    if (a == kUnit || seen[static_cast<size_t>(a)]) return;
+    seen[static_cast<size_t>(a)] = true;
+    order.push_back(a);
+  };
+  for (const Input& input : graph.inputs)
+    for (AxisId a : input.dims) meet(a);
+  for (const Node& node : graph.nodes) {
+    for (AxisId a : node.axes) meet(a);
+    for (AxisId a : mentioned_axes(node.attr)) meet(a);
+  }
+  std::set<std::string> taken;
+  for (AxisId a : order)
+    if (!graph.axis(a).size.as_symbol()) taken.insert(graph.axis(a).name);
+  for (AxisId a : order) {
+    Axis& axis = named.axes[static_cast<size_t>(a)];
+    std::optional<SymbolId> symbol = axis.size.as_symbol();
+    if (!symbol) continue;
+    const std::string& base = graph.symbols[static_cast<size_t>(*symbol)].name;
+    std::string name = base;
+    for (int i = 2; !taken.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+    axis.name = name;
+  }
+  // Axes that nothing has any more give their names up.
+  for (size_t i = 0; i < named.axes.size(); ++i)
+    if (!seen[i]) named.axes[i].name = "unused" + std::to_string(i);
+  return named;
+}
+
 }  // namespace kw::ir

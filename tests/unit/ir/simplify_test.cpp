@@ -88,6 +88,7 @@ TEST(Simplify, AxesThatTheReaderOnlyRenamedBecomeOne) {
   b.output({"y", y, {rows, hidden}, {}});
   Graph g = simplify(std::move(b).finish());
   EXPECT_EQ(spelled(g, g.outputs[0].node), "mul(w, x)");
+  EXPECT_EQ(g.axis(g.inputs[1].dims[0]).name, "cols");  // called after the size that stayed
   EXPECT_EQ(g.inputs[1].dims,
             g.inputs[0].dims.size() == 2 ? std::vector<AxisId>{g.inputs[0].dims[1]} : std::vector<AxisId>{});
 }
