@@ -1,10 +1,7 @@
 // kw approve NAME [--stage S]: records who approved what, as the hash of its canonical form.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/checkpoint.h"
@@ -20,25 +17,13 @@ struct Options {
   bool yes = false;
 };
 
-bool person_agrees(const std::string& name) {
-  std::fprintf(stderr, "approve the profile of %s? [y/N] ", name.c_str());
-  std::string answer;
-  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
-}
-
 Result<Answer> run(const Globals& globals, const Options& options) {
   const profile::KernelFolder folder(globals.workspace, options.name);
   KW_TRY(const profile::Profile profile, folder.read_profile());
   if (options.stage != "profile")
     return fail(ErrorKind::NeedsApproval, fmt::format("{} has no {} to approve yet", options.name, options.stage),
                 "this stage comes after the profile");
-  std::string by = profile::current_user();
-  if (options.yes) {
-    by = "--yes";
-  } else if (isatty(STDIN_FILENO) != 0 && !globals.json && !globals.quiet && !person_agrees(options.name)) {
-    return fail(ErrorKind::NeedsApproval, fmt::format("the profile of {} is not approved", options.name),
-                fmt::format("kw approve {} when it is right", options.name));
-  }
+  const std::string by = options.yes ? "--yes" : profile::current_user();
   const std::string when = profile::now_utc();
   KW_CHECK(folder.approve_profile(profile, by, when));
   const std::string hash = profile::canonical_hash(profile);
@@ -56,7 +41,7 @@ Action add_approve(CLI::App& app) {
   app.add_option("--stage", options->stage, "what is approved")
       ->check(CLI::IsMember({"profile", "files", "report", "perf"}))
       ->type_name("STAGE");
-  app.add_flag("--yes", options->yes, "without a question; the record says that a flag did it");
+  app.add_flag("--yes", options->yes, "the record says that a flag did it");
   return [options](const Globals& globals) { return run(globals, *options); };
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "ir/text/display_names.h"
 #include "schedule/layout.h"
 
 namespace kw::schedule {
@@ -24,7 +25,8 @@ using Axes = std::vector<AxisId>;
 
 std::string axes_text(const Graph& graph, const Axes& axes) {
   std::vector<std::string> names;
-  for (const AxisId axis : axes) names.push_back(graph.axis(axis).name);
+  const ir::text::DisplayNames display(graph);
+  for (const AxisId axis : axes) names.push_back(display.axes[static_cast<std::size_t>(axis)]);
   return join(names, ", ");
 }
 
@@ -235,7 +237,7 @@ Service scan(const Facts& facts) {
   for (const NodeId id : facts.reductions)
     if (reduced_axes(facts.graph[id]) != Axes{axis} && !facts.rides_along(id))
       return no(id, "a reduction runs along another axis than the scan");
-  return yes(facts.scans[0], fmt::format("every scan runs along {}", facts.graph.axis(axis).name), {axis},
+  return yes(facts.scans[0], fmt::format("every scan runs along {}", axes_text(facts.graph, {axis})), {axis},
              static_cast<int>(facts.scans.size()));
 }
 

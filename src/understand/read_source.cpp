@@ -73,6 +73,7 @@ Result<Reading> read_math(const LocatedSource& source, const profile::ReadingOpt
   KW_CHECK(apply_options(reading.graph, options));
   reading.sources = {{source.path, text}};
   reading.extension = ".kw";
+  reading.axes_are_named = true;
   reading.entry = reading.graph.name;
   return reading;
 }

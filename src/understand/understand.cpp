@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "ir/text/parse.h"
 #include "profile/decision.h"
 #include "profile/format.h"
 #include "profile/schedules.h"
@@ -60,7 +61,9 @@ Status check_round_trip(const profile::Profile& profile, const std::string& yaml
 Result<profile::Files> folder_files(const profile::Profile& profile, const Reading& reading,
                                     const profile::KernelFolder& folder) {
   profile::Files files = stored_files(reading);
-  KW_TRY(files["reference.py"], write_reference(reading.graph));
+  // From the profile's own text: a casting mode that a person has set is in it.
+  KW_TRY(const ir::Graph read, ir::text::parse(profile.math.read, "profile.yaml"));
+  KW_TRY(files["reference.py"], write_reference(read));
   std::string yaml = profile::to_yaml(profile);
   KW_CHECK(check_round_trip(profile, yaml));
   files["profile.yaml"] = std::move(yaml);

@@ -210,3 +210,12 @@ def test_a_broken_log_of_approvals_is_refused_with_its_line(kw, norm):
     (norm / "approvals.jsonl").write_text("{}\n")
     finished = kw("approve", "rms_norm", "--yes")
     assert finished.returncode == 2 and "approvals.jsonl:1" in finished.stderr
+
+
+def test_the_reference_follows_a_casting_mode_that_was_set(kw, norm):
+    before = (norm / "reference.py").read_text()
+    kw("set", "rms_norm", "casting=gemma")
+    after = (norm / "reference.py").read_text()
+    assert before != after
+    kw("set", "rms_norm", "casting=llama")
+    assert (norm / "reference.py").read_text() == before

@@ -9,6 +9,7 @@
 #include "ir/text/print.h"
 #include "profile/decision.h"
 #include "profile/format.h"
+#include "understand/axis_names.h"
 #include "understand/decisions/casting.h"
 #include "understand/decisions/deciders.h"
 #include "understand/decisions/memory_use.h"
@@ -72,31 +73,16 @@ bool is_differentiable(const ir::Graph& forward) {
   return false;
 }
 
-void fill_math(const Derived& math, profile::Profile& profile) {
-  profile.math.read = ir::text::print(math.read);
-  profile.math.forward = ir::text::print(math.differentiable ? math.forward_pass : math.forward);
-  if (math.differentiable) profile.math.backward = ir::text::print(math.backward_pass);
-}
-
-// The order of review, whatever the order of deciding.
-void sort_decisions(profile::Profile& profile) {
-  const std::vector<std::string> order = profile::expected_decisions(profile);
-  const auto rank = [&](const profile::Decision& d) {
-    return std::find(order.begin(), order.end(), d.id) - order.begin();
-  };
-  std::stable_sort(profile.decisions.begin(), profile.decisions.end(),
-                   [&](const profile::Decision& a, const profile::Decision& b) { return rank(a) < rank(b); });
-}
-
-}  // namespace
-
 Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
   Derived math;
   math.read = read;
   if (const auto pin = pins.find("casting"); pin != pins.end()) {
     if (pin->second != "llama" && pin->second != "gemma" && pin->second != "none")
       return bad_value("casting", pin->second, "llama, gemma or none");
-    KW_TRY(math.read, recast(ir::simplify(read), pin->second));
+    const ir::Graph simple = ir::simplify(read);
+    if (casting_of(GraphView(simple)).mode != pin->second) {
+      KW_TRY(math.read, recast(simple, pin->second));
+    }
   }
   math.forward = ir::simplify(math.read);
   if (const auto pin = pins.find("wider"); pin != pins.end()) {
@@ -117,9 +103,35 @@ Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
   return math;
 }
 
+void fill_math(const Derived& math, profile::Profile& profile) {
+  profile.math.read = ir::text::print(math.read);
+  profile.math.forward = ir::text::print(math.differentiable ? math.forward_pass : math.forward);
+  if (math.differentiable) profile.math.backward = ir::text::print(math.backward_pass);
+}
+
+// The order of review, whatever the order of deciding.
+void sort_decisions(profile::Profile& profile) {
+  const std::vector<std::string> order = profile::expected_decisions(profile);
+  const auto rank = [&](const profile::Decision& d) {
+    return std::find(order.begin(), order.end(), d.id) - order.begin();
+  };
+  std::stable_sort(profile.decisions.begin(), profile.decisions.end(),
+                   [&](const profile::Decision& a, const profile::Decision& b) { return rank(a) < rank(b); });
+}
+
+}  // namespace
+
+Result<Derived> derive(const Reading& reading, const Pins& pins) {
+  KW_TRY(Derived math, derive(reading.graph, pins));
+  if (!reading.axes_are_named)
+    for (ir::Graph* graph : {&math.read, &math.forward, &math.joint, &math.forward_pass, &math.backward_pass})
+      name_axes(*graph);
+  return math;
+}
+
 Result<profile::Profile> decide(const Reading& reading, const std::string& name, const profile::Source& source,
                                 const Pins& pins) {
-  KW_TRY(const Derived math, derive(reading.graph, pins));
+  KW_TRY(const Derived math, derive(reading, pins));
   profile::Profile profile;
   profile.name = name;
   profile.source = source;

@@ -11,7 +11,7 @@
 namespace kw::understand {
 
 // Forward, backward, what is saved. `casting` and `wider` among the pins change the graph here.
-Result<Derived> derive(const ir::Graph& read, const Pins& pins);
+Result<Derived> derive(const Reading& reading, const Pins& pins);
 
 // The source's fields are given; everything else is decided.
 Result<profile::Profile> decide(const Reading& reading, const std::string& name, const profile::Source& source,

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ir/text/print.h"
+#include "profile/columns.h"
 #include "profile/decision.h"
 #include "profile/format.h"
 #include "profile/review.h"
@@ -101,28 +102,45 @@ void decide_saved(Subject& subject) {
                   "more than needed costs memory in every layer until the backward; less costs a pass over the data"});
 }
 
-void decide_recomputed(Subject& subject) {
-  // Of what is computed again, what has full size is worth a word; factors per row or per column are not.
+// What the backward computes before any gradient comes in, as its text shows it. What has full size is worth a word;
+// casts and factors per row or per column are not.
+std::vector<ir::text::ValueLine> recomputed_lines(const ir::Graph& backward) {
+  std::vector<bool> waits(backward.nodes.size(), false);
   std::size_t most_axes = 0;
-  for (const ir::Node& node : subject.math.joint.nodes) most_axes = std::max(most_axes, node.axes.size());
+  for (std::size_t i = 0; i < backward.nodes.size(); ++i) {
+    const ir::Node& node = backward.nodes[i];
+    most_axes = std::max(most_axes, node.axes.size());
+    if (node.op == Op::Input)
+      waits[i] = backward.inputs[static_cast<std::size_t>(node.as<ir::InputRef>().index)].name.starts_with("d_");
+    for (const NodeId arg : node.args) waits[i] = waits[i] || waits[static_cast<std::size_t>(arg)];
+  }
+  std::vector<ir::text::ValueLine> lines;
+  for (ir::text::ValueLine& line : ir::text::value_lines(backward)) {
+    const ir::Node& node = backward[line.node];
+    const bool computes =
+        ir::info(node.op).kind != ir::OpKind::Leaf && ir::info(node.op).kind != ir::OpKind::View && node.op != Op::Cast;
+    if (computes && !waits[static_cast<std::size_t>(line.node)] && node.axes.size() == most_axes)
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void decide_recomputed(Subject& subject) {
   std::vector<std::string> names;
-  NodeId first = ir::kNoNode;
+  std::string at;
   if (subject.math.differentiable)
-    for (const NodeId node : subject.math.partition.recomputed) {
-      const ir::Graph& joint = subject.math.joint;
-      if (joint[node].axes.size() < most_axes || joint[node].op == Op::Cast || joint[node].op == Op::Input) continue;
-      const auto name = joint.names.find(node);
-      const std::string text = name != joint.names.end() ? name->second : ir::text::value_text(joint, node);
-      if (text.size() > 60 || std::find(names.begin(), names.end(), text) != names.end()) continue;
-      names.push_back(text);
-      if (first == ir::kNoNode) first = node;
+    for (const ir::text::ValueLine& line : recomputed_lines(subject.math.backward_pass)) {
+      // A value without a name of its own is shown by what it is.
+      const std::string text = line.name.starts_with('_') ? line.value : line.name;
+      if (profile::columns(text) <= 60) names.push_back(text);
+      if (at.empty()) at = subject.at(subject.math.backward_pass, line.node);
     }
   subject.profile.math.recomputed = names;
   subject.record({"recomputed",
                   profile::list_text(names),
-                  names.empty() ? "nothing is computed twice"
+                  names.empty() ? "nothing of full size is computed twice"
                                 : "element-wise from what is saved: cheaper than writing and reading it",
-                  first == ir::kNoNode ? "" : subject.at(subject.math.joint, first),
+                  at,
                   {},
                   "an expensive value computed again slows the backward; a cheap one saved costs memory"});
 }

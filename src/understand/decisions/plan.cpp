@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ir/text/display_names.h"
 #include "profile/decision.h"
 #include "profile/format.h"
 #include "schedule/family.h"
@@ -18,7 +19,8 @@ using ir::Op;
 
 std::vector<std::string> axis_names(const ir::Graph& graph, const std::vector<ir::AxisId>& axes) {
   std::vector<std::string> names;
-  for (const ir::AxisId axis : axes) names.push_back(graph.axis(axis).name);
+  const ir::text::DisplayNames display(graph);
+  for (const ir::AxisId axis : axes) names.push_back(display.axes[static_cast<std::size_t>(axis)]);
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -111,16 +112,40 @@ std::vector<Condition> conditions_of(const ir::Graph& graph) {
   return conditions;
 }
 
-bool search(const std::vector<Condition>& conditions, Sizes& sizes, std::size_t symbol, int& trials) {
+// Sizes that others determine: `a == b`, `n == 2*half`. By symbol; the expression has earlier symbols alone.
+using Determined = std::map<std::size_t, ir::Size>;
+
+Determined determined_sizes(const ir::Graph& graph) {
+  Determined determined;
+  for (const ir::SizeConstraint& constraint : graph.constraints) {
+    if (constraint.kind != ir::SizeConstraint::Kind::Equal) continue;
+    for (const auto& [symbol, other] :
+         {std::pair{constraint.left, constraint.right}, std::pair{constraint.right, constraint.left}}) {
+      const std::optional<ir::SymbolId> id = symbol.as_symbol();
+      const std::vector<ir::SymbolId> rest = other.symbols();
+      if (id && std::all_of(rest.begin(), rest.end(), [&](ir::SymbolId earlier) { return earlier < *id; }))
+        determined.emplace(static_cast<std::size_t>(*id), other);
+    }
+  }
+  return determined;
+}
+
+bool search(const std::vector<Condition>& conditions, const Determined& determined, Sizes& sizes, std::size_t symbol,
+            int& trials) {
   if (symbol == sizes.size()) return true;
   const std::int64_t wanted = sizes[symbol];
-  const std::int64_t reach = wanted == 0 ? 0 : kReach;
+  std::int64_t first = wanted;
+  std::int64_t reach = wanted == 0 ? 0 : kReach;
+  if (const auto found = determined.find(symbol); found != determined.end()) {
+    first = value_of(found->second, sizes).value_or(-1);
+    reach = 0;
+  }
   for (std::int64_t more = 0; more <= reach && ++trials <= kMostTrials; ++more) {
-    sizes[symbol] = wanted + more;
+    sizes[symbol] = first + more;
     const bool fits = std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
       return condition.last != symbol || condition.holds(sizes);
     });
-    if (fits && search(conditions, sizes, symbol + 1, trials)) return true;
+    if (fits && search(conditions, determined, sizes, symbol + 1, trials)) return true;
   }
   sizes[symbol] = wanted;
   return false;
@@ -138,6 +163,12 @@ std::set<ir::SymbolId> inner_symbols(const ir::Graph& graph) {
     for (auto it = widest->dims.rbegin(); it != widest->dims.rend() && symbols.empty(); ++it)
       if (*it != ir::kUnit)
         for (const ir::SymbolId symbol : graph.axis(*it).size.symbols()) symbols.insert(symbol);
+  // What such a size is determined by is of the same length.
+  const Determined determined = determined_sizes(graph);
+  for (std::size_t symbol = graph.symbols.size(); symbol-- > 0;)
+    if (const auto found = determined.find(symbol);
+        found != determined.end() && symbols.contains(static_cast<ir::SymbolId>(symbol)))
+      for (const ir::SymbolId earlier : found->second.symbols()) symbols.insert(earlier);
   return symbols;
 }
 
@@ -222,7 +253,7 @@ std::optional<Sizes> nearest_possible(const ir::Graph& graph, const Sizes& wante
   int trials = 0;
   const std::vector<Condition> conditions = conditions_of(graph);
   if (sizes.empty()) return is_possible(graph, sizes) ? std::optional(sizes) : std::nullopt;
-  if (search(conditions, sizes, 0, trials)) return sizes;
+  if (search(conditions, determined_sizes(graph), sizes, 0, trials)) return sizes;
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "ir/text/display_names.h"
 #include "understand/source_files.h"
 
 namespace kw::understand {
@@ -63,7 +64,8 @@ std::string Subject::describe(ir::NodeId node) const {
   std::string text(ir::info(graph[node].op).name);
   if (const auto* list = std::get_if<ir::AxisList>(&graph[node].attr)) {
     std::vector<std::string> names;
-    for (const ir::AxisId axis : list->axes) names.push_back(graph.axis(axis).name);
+    const ir::text::DisplayNames display(graph);
+    for (const ir::AxisId axis : list->axes) names.push_back(display.axes[static_cast<std::size_t>(axis)]);
     text += " over " + join(names, ", ");
   }
   return text;

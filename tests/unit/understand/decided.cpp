@@ -14,6 +14,7 @@ Reading reading_of(const std::string& math) {
   if (graph) reading.graph = *std::move(graph);
   reading.sources = {{"norm.kw", math}};
   reading.extension = ".kw";
+  reading.axes_are_named = true;
   return reading;
 }
 
