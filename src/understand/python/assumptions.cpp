@@ -104,11 +104,13 @@ const Rules& published_rules() {
 }
 
 std::vector<const ShapeRule*> Rules::shapes_of(std::string_view argument, std::string_view inside) const {
-  std::vector<const ShapeRule*> result;
+  // The rows for any name are for names that no other row knows.
+  std::vector<const ShapeRule*> known, other;
   for (const ShapeRule& rule : shapes) {
-    if (fits(rule.names, rule.inside, argument, inside)) result.push_back(&rule);
+    const bool for_any = rule.names.size() == 1 && rule.names[0] == "*";
+    if (fits(rule.names, rule.inside, argument, inside)) (for_any ? other : known).push_back(&rule);
   }
-  return result;
+  return known.empty() ? other : known;
 }
 
 const ValueRule* Rules::value_of(std::string_view argument, std::string_view inside) const {

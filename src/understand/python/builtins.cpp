@@ -71,12 +71,13 @@ Result<std::vector<Value>> Interpreter::iterate(const Value& value) {
     KW_TRY(const Value parts, torch_call("torch.unbind", {{value}, {}}));
     return *sequence_items(parts);
   }
-  if (as<InstanceObject>(value)) {
+  if (const auto instance = as<InstanceObject>(value)) {
     KW_TRY(const auto method, find_attribute(value, "__iter__"));
     if (method) {
       KW_TRY(const Value items, call(*method, {}));
       return iterate(items);
     }
+    if (const Value* items = instance->attributes.find("#items")) return iterate(*items);
   }
   return refuse("a loop over " + type_name(value) + " is not read");
 }

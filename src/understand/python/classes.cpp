@@ -181,6 +181,9 @@ Result<std::optional<Value>> Interpreter::instance_attribute(const std::shared_p
       return object_value(std::move(method));
     }
   }
+  if (const Value* items = object->attributes.find("#items"); items && !name.starts_with("__")) {
+    return find_attribute(*items, name);
+  }
   Value getter;
   if (find_in_class(*object->type, "__getattr__", nullptr, getter)) {
     return refuse("a class with its own __getattr__ is not read");

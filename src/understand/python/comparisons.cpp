@@ -208,6 +208,7 @@ Result<bool> Interpreter::contains(const Value& container, const Value& item) {
       KW_TRY(const Value result, call(*method, {{item}, {}}));
       return truth(result);
     }
+    if (const Value* items = instance->attributes.find("#items")) return contains(*items, item);
   }
   KW_TRY(const std::vector<Value> items, iterate(container));
   for (const Value& candidate : items) {

@@ -69,7 +69,13 @@ bool Facts::try_unify_symbol(const ir::Size& a, const ir::Size& b, SizeOrigin or
   for (const ir::SymbolId id : a.symbols()) {
     SizeFact& fact = sizes_[static_cast<size_t>(id)];
     if (fact.origin != origin || fact.fixed || fact.same_as) continue;
-    if (const auto value = solve(id, a, b)) {
+    auto value = solve(id, a, b);
+    // 2*(r//2) against d, where r may be whatever it must: r is d, and d is even.
+    if (!value && origin == SizeOrigin::Flexible && b.as_symbol() && b.as_symbol() != id && a.symbols().size() == 1) {
+      const auto number = [](ir::SymbolId) { return std::optional<int64_t>(1 << 20); };
+      if (a.evaluate(number) == number(id)) value = b;
+    }
+    if (value) {
       if (const auto number = value->constant(); number && *number < 1) continue;
       fact.same_as = *value;
       changed_ = true;

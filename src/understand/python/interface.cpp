@@ -331,6 +331,16 @@ Result<Value> Interface::as_input(const std::string& name, const Value& example,
   return named(name, example);
 }
 
+// Whether an argument that defaults to None is passed after all, because the program does not run without it.
+bool Interface::fills_absent_tensor(const Slot& slot, const std::string& inside, const Annotation& annotation) {
+  if (!slot.standard->is_none()) return false;
+  const auto candidates = rules().shapes_of(slot.parameter->name, inside);
+  const bool known = !candidates.empty() && candidates[0]->names[0] != "*";
+  const bool may_be_tensor = annotation.kind == Annotation::Kind::Tensor || (annotation.kind == Annotation::Kind::None && known);
+  has_fillers_ = has_fillers_ || may_be_tensor;
+  return may_be_tensor && trial_.fill_none;
+}
+
 Result<Arguments> Interface::call_arguments(const FunctionObject& function, const std::string& inside, bool bound,
                                             std::optional<std::vector<Value>> given) {
   Arguments arguments;
@@ -351,12 +361,12 @@ Result<Arguments> Interface::call_arguments(const FunctionObject& function, cons
       KW_TRY(value, named(name, *std::move(option)));
     } else if (given && position < given->size() && !slot.keyword_only) {
       KW_TRY(value, as_input(name, (*given)[position], inside, annotation));
-    } else if (slot.standard && !is_present) {
+    } else if (slot.standard && !is_present && !fills_absent_tensor(slot, inside, annotation)) {
       KW_TRY(value, named(name, *slot.standard));
       if (slot.standard->is_none()) {
         interpreter_.assume("argument " + name, "None", "its default; --shape " + name + "=… passes a tensor");
       }
-    } else if (is_tensor || is_present) {
+    } else if (is_tensor || is_present || slot.standard) {
       KW_TRY(value, tensor_from_rules(name, inside, annotation));
     } else if (const ValueRule* rule = rules().value_of(name, inside)) {
       interpreter_.assume("argument " + name, rule->value, "docs/assumptions.md: an argument called " + name);

@@ -66,6 +66,7 @@ class Interface {
   Result<Value> tensor_from_names(const std::string& name, const std::vector<std::string>& shape, SizeOrigin origin,
                                   ir::Type type, bool is_weight);
   Result<Value> tensor_from_rules(const std::string& name, const std::string& inside, const Annotation& annotation);
+  bool fills_absent_tensor(const Slot& slot, const std::string& inside, const Annotation& annotation);
   Result<std::optional<ir::DType>> dtype_option(const std::string& name);
   Result<Value> make_tensor(const std::string& name, const std::vector<ir::Size>& sizes, ir::Type type);
   Result<Value> as_input(const std::string& name, const Value& example, const std::string& inside,

@@ -182,6 +182,9 @@ Result<Value> PythonModule::import_name(Interpreter& interpreter, const ImportFr
   Packages& packages = interpreter.packages_;
   KW_TRY(PythonModule * module, packages.find(*this, statement.module, statement.level));
   const std::string dotted = packages.absolute(*this, statement.module, statement.level);
+  // A question about the environment is answered by the rules; how the package finds the answer is not read.
+  const std::string full = dotted + "." + alias.name;
+  if (published_rules().environment_of(full)) return external(full);
   if (module && module != this) {
     KW_TRY(auto found, module->find(interpreter, alias.name));
     if (found) return *std::move(found);
