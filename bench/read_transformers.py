@@ -12,6 +12,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import re
 import sys
 import types
 from pathlib import Path
@@ -32,7 +33,7 @@ from agreement import (
 )
 
 # Blocks that only share the name: attention and encoder layers.
-NOT_COUNTED = ("EncoderStableLayerNorm", "EncoderLayerStableLayerNorm", "NormAttentionNorm", "RobertaPreLayerNorm")
+NOT_COUNTED = re.compile(r".*EncoderStableLayerNorm|DbrxNormAttentionNorm|RobertaPreLayerNorm(\w*Attention|Encoder)")
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 TRIES = 12
 
@@ -71,13 +72,14 @@ def find_items(package):
     for path in [activations, *sorted(package.glob("models/*/modeling_*.py"))]:
         source = path.read_text()
         tree = ast.parse(source)
-        for node in tree.body:
+        definitions = [*tree.body, *(part for node in tree.body if isinstance(node, ast.If) for part in node.body + node.orelse)]
+        for node in definitions:
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base) for base in node.bases]
                 is_module = bases in (["nn.Module"], ["torch.nn.Module"])
                 if is_module and path == activations:
                     items.append(Item("activation", path, node.name, node, tree))
-                elif is_module and "Norm" in node.name and not any(part in node.name for part in NOT_COUNTED):
+                elif is_module and "Norm" in node.name and not NOT_COUNTED.fullmatch(node.name):
                     items.append(Item("norm", path, node.name, node, tree))
             methods = node.body if isinstance(node, ast.ClassDef) else [node]
             for function in methods:

@@ -182,7 +182,7 @@ Result<Value> Interpreter::call_layer_object(Layer& layer, Arguments arguments) 
       KW_CHECK(write_in_place(sources[0], *result.get<TensorValue>()));
     }
   }
-  give_identities(result, sources, false);
+  give_identities(result, sources, Sharing::IfEqual);
   return stop_gradients(std::move(result));
 }
 
@@ -205,6 +205,16 @@ Failure Interpreter::unknown_call(const std::string& path) const {
 }
 
 Result<Value> Interpreter::call_external(const std::string& path, Arguments arguments) {
+  // nn.LayerNorm.__init__(self, …), nn.LayerNorm.forward(self, x): a method of a base class by its full name.
+  if (path.starts_with("torch.nn.") && (path.ends_with(".__init__") || path.ends_with(".forward")) &&
+      !arguments.positional.empty() && as<InstanceObject>(arguments.positional[0])) {
+    const size_t dot = path.rfind('.');
+    SuperObject base;
+    base.self = arguments.positional[0];
+    base.start = as<InstanceObject>(base.self)->type;
+    arguments.positional.erase(arguments.positional.begin());
+    return call_super_of_external(path.substr(0, dot), base, path.substr(dot + 1), std::move(arguments));
+  }
   KW_TRY(auto known, call_known_external(path, arguments));
   if (known) return *std::move(known);
   if (path.starts_with("builtins.")) {

@@ -1,5 +1,7 @@
 #include "understand/python/configuration.h"
 
+#include <algorithm>
+
 #include "understand/python/interpreter.h"
 
 namespace kw::understand::python {
@@ -123,7 +125,7 @@ bool configuration_has(const ConfigObject& config, const std::string& field) {
   if (config.fields.find(field)) return true;
   const std::string name = other_name(*config.definition, field).value_or(field);
   const Field found = find_field(*config.definition, name);
-  return found.value || found.computed;
+  return found.value && !found.computed;
 }
 
 Result<std::optional<Value>> configuration_attribute(Interpreter& interpreter, ConfigObject& config,
@@ -181,6 +183,15 @@ Result<std::vector<Definition>> configuration_classes(Packages& packages, Python
       if (!name.ends_with("Config") || name == "PreTrainedConfig" || name == "PretrainedConfig") continue;
       KW_TRY(const Definition found, packages.definition(module, name));
       if (found.stub && found.stub->is_class) result.push_back(found);
+    }
+  }
+  const auto is_known = [&](const Stub* stub) {
+    return std::any_of(result.begin(), result.end(), [&](const Definition& d) { return d.stub == stub; });
+  };
+  for (size_t i = 0; i < result.size(); ++i) {
+    PythonModule* const home = result[i].module;
+    for (const Stub* stub : home->definitions()) {
+      if (stub->is_class && stub->name.ends_with("Config") && !is_known(stub)) result.push_back({home, stub});
     }
   }
   return result;

@@ -21,10 +21,11 @@ struct ConfigObject : Object {
 Result<std::optional<Value>> configuration_attribute(Interpreter& interpreter, ConfigObject& config,
                                                      const std::string& name);
 
-// The configuration classes that a file imports or defines, in order.
+// The configuration classes that a file imports or defines, in order, and then the others of the files that define
+// those.
 Result<std::vector<Definition>> configuration_classes(Packages& packages, PythonModule& module);
 Result<std::shared_ptr<ConfigObject>> make_configuration(Packages& packages, const Definition& definition);
-// Whether the class's text gives a value to the field.
+// Whether the class's own text gives a value to the field, without computing it.
 bool configuration_has(const ConfigObject& config, const std::string& field);
 
 }  // namespace kw::understand::python

@@ -55,6 +55,19 @@ std::optional<ir::Size> Facts::solve(ir::SymbolId symbol, const ir::Size& a, con
   return quotient;
 }
 
+// The symbol of b that, put in the place of `symbol`, makes a the same size as b, or the same for every even number.
+std::optional<ir::Size> Facts::stand_in(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const {
+  for (const ir::SymbolId other : b.symbols()) {
+    if (other == symbol) return std::nullopt;
+    const ir::Size replaced = a.substitute(
+        [&](ir::SymbolId id) { return id == symbol ? std::optional(ir::Size::symbol(other)) : std::nullopt; });
+    if (replaced == b) return ir::Size::symbol(other);
+    const auto even = [](ir::SymbolId) { return std::optional<int64_t>(1 << 12); };
+    if (b.as_symbol() && replaced.symbols().size() == 1 && replaced.evaluate(even) == even(0)) return b;
+  }
+  return std::nullopt;
+}
+
 bool Facts::mentions_supplied(const ir::Size& size) const {
   const auto symbols = size.symbols();
   return std::any_of(symbols.begin(), symbols.end(), [&](ir::SymbolId id) {
@@ -70,11 +83,8 @@ bool Facts::try_unify_symbol(const ir::Size& a, const ir::Size& b, SizeOrigin or
     SizeFact& fact = sizes_[static_cast<size_t>(id)];
     if (fact.origin != origin || fact.fixed || fact.same_as) continue;
     auto value = solve(id, a, b);
-    // 2*(r//2) against d, where r may be whatever it must: r is d, and d is even.
-    if (!value && origin == SizeOrigin::Flexible && b.as_symbol() && b.as_symbol() != id && a.symbols().size() == 1) {
-      const auto number = [](ir::SymbolId) { return std::optional<int64_t>(1 << 20); };
-      if (a.evaluate(number) == number(id)) value = b;
-    }
+    // 2*(r//2) against d, or r//2 against d//2, where r may be whatever it must: r is d.
+    if (!value && origin == SizeOrigin::Flexible) value = stand_in(id, a, b);
     if (value) {
       if (const auto number = value->constant(); number && *number < 1) continue;
       fact.same_as = *value;

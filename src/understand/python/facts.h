@@ -62,6 +62,7 @@ class Facts {
   ir::Size resolved(const ir::Size& size) const;
   std::optional<ir::Size> solve(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const;
   bool try_unify_symbol(const ir::Size& a, const ir::Size& b, SizeOrigin origin, bool hints_agree);
+  std::optional<ir::Size> stand_in(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const;
   bool mentions_supplied(const ir::Size& size) const;
 
   std::vector<SizeFact> sizes_;  // index = SymbolId in every reading

@@ -336,7 +336,8 @@ bool Interface::fills_absent_tensor(const Slot& slot, const std::string& inside,
   if (!slot.standard->is_none()) return false;
   const auto candidates = rules().shapes_of(slot.parameter->name, inside);
   const bool known = !candidates.empty() && candidates[0]->names[0] != "*";
-  const bool may_be_tensor = annotation.kind == Annotation::Kind::Tensor || (annotation.kind == Annotation::Kind::None && known);
+  const bool may_be_tensor =
+      annotation.kind == Annotation::Kind::Tensor || (annotation.kind == Annotation::Kind::None && known);
   has_fillers_ = has_fillers_ || may_be_tensor;
   return may_be_tensor && trial_.fill_none;
 }

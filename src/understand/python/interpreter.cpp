@@ -43,8 +43,8 @@ Interpreter::Interpreter(SourceReader& sources, Facts& facts, Packages& packages
   };
 }
 
-// Every dimension of the interface is an axis of its own, also where sizes are equal: which of them are one is found out
-// by the operations that pair them, as in an exported graph, and simplification merges them.
+// Every dimension of the interface is an axis of its own, also where sizes are equal: which of them are one is found
+// out by the operations that pair them, as in an exported graph, and simplification merges them.
 std::vector<ir::AxisId> Interpreter::axes_for(const std::vector<ir::Size>& sizes, const std::string& tensor) {
   std::vector<ir::AxisId> dims;
   for (size_t i = 0; i < sizes.size(); ++i) {

@@ -227,7 +227,10 @@ class Interpreter {
   Result<Value> tensor_method(const TensorValue& self, const std::string& name, Arguments arguments);
   Result<Value> plain(const Value& value);  // lists and dicts as the operations take them, tensors as they are now
   Status plain(Arguments& arguments);
-  void give_identities(Value& result, const std::vector<TensorValue>& sources, bool is_view);
+  // Whether a result shares memory with what it was made from; IfEqual: where the operation changed nothing, as dropout
+  // in evaluation mode.
+  enum class Sharing { Never, IfEqual, Always };
+  void give_identities(Value& result, const std::vector<TensorValue>& sources, Sharing sharing);
   Status write_in_place(const TensorValue& target, TensorValue value);
   Result<Value> stop_gradients(Value value);
   ir::Origin origin() const;
@@ -254,7 +257,7 @@ class Interpreter {
   std::map<std::string, ir::DType> default_types_;  // "T", "W": as the user wants them
   std::map<std::string, ScalarValue> scalars_;
   std::map<ir::Size, int> axes_of_size_;  // how many of the interface's axes have that size: they are numbered
-  std::optional<std::string> raised_;                 // the Python exception behind the error on its way up
+  std::optional<std::string> raised_;     // the Python exception behind the error on its way up
   std::vector<Assumption> assumptions_;
   std::vector<ParameterSource> parameter_sources_;
 

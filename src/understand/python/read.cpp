@@ -63,14 +63,15 @@ std::vector<std::string> candidates(const SourceFile& file) {
   return names;
 }
 
-Result<std::string> select(const SourceFile& file, const std::string& wanted) {
+Result<std::string> select(const PythonModule& module, const std::string& wanted) {
+  const SourceFile& file = module.file;
   std::vector<std::string> all;
   for (const Stmt& statement : file.body) {
     if (const auto* stub = statement.get<Stub>()) all.push_back(stub->name);
   }
   if (!wanted.empty()) {
     const std::string top = wanted.substr(0, wanted.find('.'));
-    if (std::find(all.begin(), all.end(), top) == all.end()) {
+    if (!module.binds(top)) {
       std::string hint = did_you_mean(top, all);
       if (hint.empty() && !all.empty()) hint = "it has " + listed(all);
       return bad_input("there is no class or function " + top + " at the top level of the file", Place{file.path},
@@ -289,12 +290,12 @@ class Reading {
 Result<ReadResult> read_python(const ReadRequest& request) {
   SourceReader sources;
   KW_TRY(SourceFile * file, request.text ? sources.open_text(request.path, *request.text) : sources.open(request.path));
-  KW_TRY(const std::string name, select(*file, request.name));
+  Packages packages(sources);
+  PythonModule& module = packages.add(*file);
+  KW_TRY(const std::string name, select(module, request.name));
   const std::vector<std::string> all = candidates(*file);
   // get_inputs() describes the file's own problem: its only candidate.
   const bool is_default = all.size() == 1 && all[0] == name;
-  Packages packages(sources);
-  PythonModule& module = packages.add(*file);
   return Reading(sources, packages, module, request, name, is_default).read();
 }
 

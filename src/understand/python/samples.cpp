@@ -35,7 +35,10 @@ Value Interpreter::make_sample(const std::vector<ir::Size>& sizes, ir::Type type
   ir::Input input;
   input.name = "%" + std::to_string(builder_.graph().inputs.size());
   input.type = type;
-  input.dims = axes_for(sizes, "sample");
+  for (const ir::Size& size : sizes) {
+    const auto constant = size.constant();
+    input.dims.push_back(constant && *constant == 1 ? ir::kUnit : builder_.axis("sample", size));
+  }
   input.differentiable = false;
   return make_tensor_input(std::move(input));
 }

@@ -60,12 +60,13 @@ Result<TensorValue> Interpreter::current(const TensorValue& tensor) {
   return state.value;
 }
 
-void Interpreter::give_identities(Value& result, const std::vector<TensorValue>& sources, bool is_view) {
+void Interpreter::give_identities(Value& result, const std::vector<TensorValue>& sources, Sharing sharing) {
   each_tensor(result, [&](TensorValue& tensor) {
     if (tensor.identity != 0) return;
     int storage = -1;
     for (const TensorValue& source : sources) {
-      if (source.identity != 0 && (is_view || source.node == tensor.node)) {
+      const bool shares = sharing == Sharing::Always || (sharing == Sharing::IfEqual && source.node == tensor.node);
+      if (source.identity != 0 && shares) {
         storage = tensors_[static_cast<size_t>(source.identity) - 1].storage;
         break;
       }
@@ -172,7 +173,9 @@ Result<Value> Interpreter::torch_call(std::string_view name, Arguments arguments
     KW_TRY(TensorValue now, current(target));
     return stop_gradients(Value{std::move(now)});
   }
-  give_identities(result, sources, among(kViews, last_part(name)));
+  const bool is_view = among(kViews, last_part(name));
+  const bool is_copy = last_part(name) == "clone";
+  give_identities(result, sources, is_view ? Sharing::Always : is_copy ? Sharing::Never : Sharing::IfEqual);
   return stop_gradients(std::move(result));
 }
 

@@ -28,6 +28,8 @@ std::string ordinal_list(const Signature& signature) {
 // ATen calls its first tensor `self`, Python's functions `input`; both name the first parameter.
 bool names_parameter(const Signature& signature, size_t i, std::string_view keyword) {
   const std::string& name = signature.parameters[i].name;
+  // PyTorch takes NumPy's names too.
+  if ((name == "dim" && keyword == "axis") || (name == "keepdim" && keyword == "keepdims")) return true;
   return name == keyword ||
          (i == 0 && (name == "input" || name == "self") && (keyword == "self" || keyword == "input" || keyword == "x"));
 }

@@ -132,8 +132,21 @@ Status running_norm(Call& call, Layer& layer) {
   return {};
 }
 
+// BatchNorm2d takes a batch of images and nothing else: the 1d layers rank 2 or 3, the others rank d + 2. A sample
+// without its batch dimension, which instance norm takes too, is refused: its channels stand elsewhere.
+Status check_rank(const Layer& layer, const Arguments& arguments) {
+  const TensorValue* input = arguments.positional.empty() ? nullptr : arguments.positional[0].get<TensorValue>();
+  const size_t spatial = static_cast<size_t>(layer.class_name[layer.class_name.size() - 2] - '0');
+  const bool is_batch_norm = layer.class_name.starts_with("Batch");
+  if (!input || input->dims.size() == spatial + 2 || (is_batch_norm && spatial == 1 && input->dims.size() == 2))
+    return {};
+  return bad_input("nn." + layer.class_name + " expects a tensor of rank " + std::to_string(spatial + 2) + ", not " +
+                   std::to_string(input->dims.size()));
+}
+
 // In training mode, and without running statistics, the batch's own statistics count; the running ones are updated.
 Result<Value> batch_norm_forward(TorchContext& context, Layer& layer, Arguments arguments) {
+  KW_CHECK(check_rank(layer, arguments));
   const TensorValue* batches = find_attribute(layer, "num_batches_tracked")->get<TensorValue>();
   bool tracked = find_attribute(layer, "running_mean")->is_tensor();
   arguments.keyword.emplace_back("training", Value{context.training || !tracked});
@@ -145,6 +158,7 @@ Result<Value> batch_norm_forward(TorchContext& context, Layer& layer, Arguments 
 }
 
 Result<Value> instance_norm_forward(TorchContext& context, Layer& layer, Arguments arguments) {
+  KW_CHECK(check_rank(layer, arguments));
   bool tracked = find_attribute(layer, "running_mean")->is_tensor();
   arguments.keyword.emplace_back("use_input_stats", Value{context.training || !tracked});
   return forward_by_name(context, layer, "torch.nn.functional.instance_norm", std::move(arguments));
