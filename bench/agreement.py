@@ -1,4 +1,4 @@
-"""Runs what the static reader read beside the original: the graph's reference.py against PyTorch, on the same tensors."""
+"""Runs what the static reader read beside the original: reference.py against PyTorch, on the same tensors."""
 
 import json
 import random
@@ -114,11 +114,12 @@ def compare(got, wanted):
         units = {torch.float64: 1e5, torch.float32: 256}.get(a.dtype, 2)
         close = (x - y).abs() <= units * torch.finfo(a.dtype).eps * scale
         wrong = ~(close | (x == y) | (x.isnan() & y.isnan()))
-        # A rounding that falls the other way after another order of summation moves single elements of a narrow type; a cast
-        # at another place moves many.
+        # A rounding that falls the other way after another order of summation moves single elements of a narrow type; a
+        # cast at another place moves many.
         allowed = 0 if a.dtype in (torch.float32, torch.float64) else max(1, wrong.numel() // 50)
         if int(wrong.sum()) > allowed:
-            return f"output {index}: {int(wrong.sum())} of {wrong.numel()} elements differ, at most by {(x - y).abs().max():.3g}"
+            most = (x - y).abs().max()
+            return f"output {index}: {int(wrong.sum())} of {wrong.numel()} elements differ, at most by {most:.3g}"
     return None
 
 

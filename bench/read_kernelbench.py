@@ -2,8 +2,8 @@
 
     python bench/read_kernelbench.py CHECKOUT [--level 1] [--only NAME]
 
-CHECKOUT is a checkout of KernelBench; nothing of it is kept here. A problem is read at its own shapes; then its module-level
-ints that are sizes of the graph are made small, and the problem and the graph run on the same tensors.
+CHECKOUT is a checkout of KernelBench; nothing of it is kept here. A problem is read at its own shapes; then its
+module-level ints that are sizes of the graph are made small, and the problem and the graph run on the same tensors.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from agreement import (
     Unsuitable,
     choose_sizes,
     compare,
+    draws_random_numbers,
     flatten,
     load_reference,
     randomise,
-    draws_random_numbers,
     size,
     summarise,
 )
@@ -82,7 +82,7 @@ def run_original(tree, path, seed, training):
 
 
 def run_on_own_inputs(answer, path, seed):
-    """For a problem whose own sizes do not shrink together: the graph's inputs, made here, given to the problem's model."""
+    """For a problem whose own sizes do not shrink together: the graph's inputs, given to the problem's model."""
     if any(row["kind"] != "tensor" for row in answer["inputs"]):
         raise Unsuitable("it has parameters")
     sizes = choose_sizes(answer, seed)

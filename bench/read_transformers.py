@@ -2,10 +2,10 @@
 
     python bench/read_transformers.py [PACKAGE] [--only TEXT] [--list]
 
-PACKAGE is the folder of the installed package (default: the one that this Python imports); nothing of it is kept here. Read
-are the activation modules, every class with Norm in its name whose sole base is nn.Module, and every rotate_half and
-apply_rotary*. Each one read runs beside the original in float32 and in bfloat16, with parameters and buffers randomised and
-optional tensors absent and present.
+PACKAGE is the folder of the installed package (default: the one that this Python imports); nothing of it is kept here.
+Read are the activation modules, every class with Norm in its name whose sole base is nn.Module, and every rotate_half
+and apply_rotary*. Each one read runs beside the original in float32 and in bfloat16, with parameters and buffers
+randomised and optional tensors absent and present.
 """
 
 import argparse
@@ -49,7 +49,8 @@ class Item:
 def without_docstrings(node):
     for part in ast.walk(node):
         body = getattr(part, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        first = body[0] if isinstance(body, list) and body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
             part.body = body[1:] or [ast.Pass()]
     return node
 
@@ -72,7 +73,8 @@ def find_items(package):
     for path in [activations, *sorted(package.glob("models/*/modeling_*.py"))]:
         source = path.read_text()
         tree = ast.parse(source)
-        definitions = [*tree.body, *(part for node in tree.body if isinstance(node, ast.If) for part in node.body + node.orelse)]
+        guarded = [part for node in tree.body if isinstance(node, ast.If) for part in node.body + node.orelse]
+        definitions = [*tree.body, *guarded]
         for node in definitions:
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base) for base in node.bases]
@@ -209,7 +211,7 @@ def read_and_check(reader, item, package):
             if variant:
                 answer = reader.read(*arguments, *variant)
                 if "error" in answer:
-                    continue  # what was passed is not meant to be a tensor, or is not read with it: the refusal is clear
+                    continue  # what was passed is not meant to be a tensor, or is not read with it
             training = not draws_random_numbers(answer)
             if not training:
                 answer = reader.read(*arguments, *variant, "--eval")

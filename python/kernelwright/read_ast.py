@@ -9,13 +9,13 @@ Each answer is one line: {"ok": ...} or {"error": [kind, message, line, column]}
 
     [kind, line, column, end line, end column, field, ...]
 
-with lines from 1 and columns in UTF-8 bytes from 0, as CPython counts them, and the fields of FIELDS in that order. What is
-not in the table comes as ["Unsupported", ..., CPython's name for it]. Only built-in modules are imported: this starts fast.
+with lines from 1 and columns in UTF-8 bytes from 0, as CPython counts them, and the fields of FIELDS in that order.
+What is not in the table comes as ["Unsupported", ..., CPython's name for it]. Only built-in modules are imported: this
+starts fast.
 """
 
 import sys
-
-from _ast import AST, PyCF_ONLY_AST, ClassDef, FunctionDef
+from _ast import AST, ClassDef, FunctionDef, PyCF_ONLY_AST
 from _json import encode_basestring_ascii as quote
 from _json import scanstring
 

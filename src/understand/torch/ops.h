@@ -14,10 +14,10 @@ namespace kw::understand {
 // What an operation may use while it is read.
 struct TorchContext {
   ir::GraphBuilder& builder;
-  bool training = true;                  // modules are read in training mode unless asked otherwise
-  std::string path{};                    // of the module being read ("norm1"), prefix for parameter names
+  bool training = true;                    // modules are read in training mode unless asked otherwise
+  std::string path{};                      // of the module being read ("norm1"), prefix for parameter names
   std::vector<std::string> assumptions{};  // what had to be assumed, each for a decision in the profile
-  int random_calls = 0;                  // counter-based random numbers: one offset per call
+  int random_calls = 0;                    // counter-based random numbers: one offset per call
   // Makes a parameter or buffer of the module being built: a new graph input with the given sizes. An unknown type
   // (`ir::Type{}`, no dtype= was given) becomes the type parameter that the module's parameters share.
   std::function<Result<TensorValue>(std::string name, ir::InputKind kind, std::vector<ir::Size> sizes, ir::Type type)>
