@@ -39,7 +39,7 @@ Result<Value> gelu(Call& call) {
 
 Result<Value> relu(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  return Value{TensorValue{call.builder.make(Op::Max, {x.node, call.builder.integer(0)}), x.dims}};
+  return Value{TensorValue{call.make(Op::Max, {x.node, call.builder.integer(0)}), x.dims}};
 }
 
 Result<Value> limited(Call& call, double low, double high) {
@@ -150,7 +150,7 @@ Result<Value> hardshrink(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_TRY(TensorValue lambd, call.scalar("lambd"));
   Expression e = expression(call, x);
-  Expression limit(call.builder, rounded_operand_in(call.builder, lambd, e.type()));
+  Expression limit(call.context, rounded_operand_in(call.builder, lambd, e.type()));
   return Value{TensorValue{select(less_equal(-limit, e) && less_equal(e, limit), 0.0, e).node(), x.dims}};
 }
 Result<Value> threshold(Call& call) {
@@ -158,7 +158,7 @@ Result<Value> threshold(Call& call) {
   KW_TRY(TensorValue limit_operand, call.scalar("threshold"));
   KW_PARAMETER(value);
   Expression e = expression(call, x);
-  Expression limit(call.builder, rounded_operand_in(call.builder, limit_operand, e.type()));
+  Expression limit(call.context, rounded_operand_in(call.builder, limit_operand, e.type()));
   return Value{TensorValue{select(less_equal(e, limit), value, e).node(), x.dims}};
 }
 

@@ -22,7 +22,7 @@ std::vector<Value> index_at(size_t position, Value last) {
 Result<Value> select_scatter(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_TRY(TensorValue source, call.tensor("src"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   KW_TRY(Size index, call.size("index"));
   KW_TRY(TensorValue out, assign_index(call.context, x, index_at(position, Value{index}), source));
   return Value{out};
@@ -31,7 +31,7 @@ Result<Value> select_scatter(Call& call) {
 Result<Value> slice_scatter(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_TRY(TensorValue source, call.tensor("src"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   SliceValue slice{std::make_shared<Value>(call["start"]), std::make_shared<Value>(call["end"]),
                    std::make_shared<Value>(call["step"])};
   KW_TRY(TensorValue out, assign_index(call.context, x, index_at(position, Value{slice}), source));

@@ -67,13 +67,13 @@ Result<Value> attention(Call& call) {
   scores.node = s.node();
   AxisId rows = scores.dims[scores.dims.size() - 2], cols = scores.dims.back();
   if (causal) {
-    Expression i(call.builder, positions_along(call.builder, rows)),
-        j(call.builder, positions_along(call.builder, cols));
+    Expression i(call.context, positions_along(call.builder, rows)),
+        j(call.context, positions_along(call.builder, cols));
     scores.node = select(less_equal(j, i), s, -HUGE_VAL).node();
   }
   if (mask) {
     KW_TRY(Broadcasted common, broadcast_together(call.context, {scores, *mask}));
-    Expression value(call.builder, common.nodes[0]), m(call.builder, common.nodes[1]);
+    Expression value(call.context, common.nodes[0]), m(call.context, common.nodes[1]);
     Expression masked = m.type().boolean() ? select(m, value, -HUGE_VAL) : value + m.as(value.type());
     scores = {masked.node(), common.dims};
   }

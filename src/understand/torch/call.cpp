@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "understand/torch/expression.h"
 
 namespace kw::understand {
 namespace {
@@ -96,6 +97,7 @@ Result<Call> Call::bind(TorchContext& context, std::string_view name, const Sign
                          hint.empty() ? "its arguments are " + ordinal_list(signature) : hint);
     }
     if (bound[i]) return call.refuse("got the argument '" + keyword + "' twice");
+    if (parameters[i].rest && !value.get<SequenceValue>()) value = Value{SequenceValue{{std::move(value)}, true, {}}};
     bound[i] = std::move(value);
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -117,6 +119,15 @@ const Value& Call::operator[](std::string_view parameter) const {
 bool Call::has(std::string_view parameter) const {
   return std::any_of(signature_->parameters.begin(), signature_->parameters.end(),
                      [&](const Signature::Parameter& p) { return p.name == parameter; });
+}
+
+ir::NodeId Call::make(ir::Op op, std::vector<ir::NodeId> args, ir::Attr attr) const {
+  ir::NodeId fallback = args.empty() ? builder.integer(0) : args[0];
+  return Expression(context, fallback).make(op, std::move(args), std::move(attr)).node();
+}
+
+ir::NodeId Call::reduce(ir::Op op, ir::NodeId x, std::vector<ir::AxisId> axes) const {
+  return Expression(context, x).reduce(op, std::move(axes)).node();
 }
 
 Failure Call::refuse(std::string message, std::string hint) const {
@@ -245,6 +256,11 @@ Result<size_t> Call::position(const Value& value, std::string_view parameter, si
 
 Result<size_t> Call::dim(std::string_view parameter, size_t rank) const {
   return position((*this)[parameter], parameter, rank);
+}
+
+Result<size_t> Call::dim_of(std::string_view parameter, const TensorValue& x) const {
+  if (x.dims.empty()) return refuse("needs a tensor with dimensions");
+  return dim(parameter, x.dims.size());
 }
 
 Result<std::vector<size_t>> Call::dims(std::string_view parameter, size_t rank) const {

@@ -54,9 +54,14 @@ class Call {
   Result<std::optional<ir::Type>> type(std::string_view parameter) const;  // none if None
   // dim=…: positions in a tensor of that rank; negative ones count from the end. None gives all dimensions.
   Result<size_t> dim(std::string_view parameter, size_t rank) const;
+  Result<size_t> dim_of(std::string_view parameter, const TensorValue& x) const;  // x has dimensions
   Result<std::vector<size_t>> dims(std::string_view parameter, size_t rank) const;
   // n numbers known while reading: an int stands for n equal ones (kernel_size=3).
   Result<std::vector<int64_t>> per_dimension(std::string_view parameter, size_t count) const;
+
+  // As the builder's, but an element type that the op is not defined on is the user's error (expression.h).
+  ir::NodeId make(ir::Op op, std::vector<ir::NodeId> args, ir::Attr attr = {}) const;
+  ir::NodeId reduce(ir::Op op, ir::NodeId x, std::vector<ir::AxisId> axes) const;
 
   Failure refuse(std::string message, std::string hint = {}) const;  // the message after the operation's name
   Failure wrong(std::string_view parameter, std::string_view expected) const;

@@ -61,7 +61,7 @@ Result<Value> copied(Call& call) {
 Result<Value> detach(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   if (!type_of(call.builder, x).floating()) return Value{TensorValue{x.node, x.dims}};
-  return Value{TensorValue{call.builder.make(Op::StopGradient, {x.node}), x.dims}};
+  return Value{TensorValue{call.make(Op::StopGradient, {x.node}), x.dims}};
 }
 
 constexpr std::string_view kTo =

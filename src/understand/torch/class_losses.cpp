@@ -44,8 +44,7 @@ Result<ClassTargets> class_targets(Call& call, const TensorValue& input, const T
 }
 
 Expression pick(Expression values, Expression index, AxisId axis) {
-  ir::GraphBuilder& b = values.builder();
-  return {b, b.make(Op::Gather, {values.node(), index.node()}, ir::AxisList{{axis}})};
+  return values.make(Op::Gather, {values.node(), index.node()}, ir::AxisList{{axis}});
 }
 
 // The weight of each class, over the input's class axis.
@@ -122,8 +121,11 @@ Result<Value> soft_targets(Call& call, const TensorValue& input, const TensorVal
                            const TensorValue& target, Reduction reduction, std::optional<Expression> smoothing) {
   AxisId classes = input.dims[class_position(input)];
   KW_TRY(Broadcasted common, broadcast_together(call.context, {log_probabilities, target}));
+  if (common.dims != log_probabilities.dims)
+    return call.refuse("needs probabilities of the input's shape, got " + shape_text(call.builder.graph(), target) +
+                       " for " + shape_text(call.builder.graph(), input));
   KW_TRY(auto weights, class_weights(call, classes));
-  Expression log_p(call.builder, common.nodes[0]), t(call.builder, common.nodes[1]);
+  Expression log_p(call.context, common.nodes[0]), t(call.context, common.nodes[1]);
   if (smoothing) {
     Expression count = t.size(call.builder.graph().axis(classes).size);
     t = t * (1.0 - *smoothing) + *smoothing / count;

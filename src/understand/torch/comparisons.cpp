@@ -35,13 +35,13 @@ template <Op op>
 Result<Value> logical(Call& call) {
   KW_TRY(auto operands, operands_of(call, {"input", "other"}));
   KW_TRY(Broadcasted common, broadcast_together(call.context, operands));
-  NodeId node = call.builder.make(op, {truth(call.builder, common.nodes[0]), truth(call.builder, common.nodes[1])});
+  NodeId node = call.make(op, {truth(call.builder, common.nodes[0]), truth(call.builder, common.nodes[1])});
   return Value{TensorValue{node, common.dims}};
 }
 
 Result<Value> logical_not(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  return Value{TensorValue{call.builder.make(Op::Not, {truth(call.builder, x.node)}), x.dims}};
+  return Value{TensorValue{call.make(Op::Not, {truth(call.builder, x.node)}), x.dims}};
 }
 
 template <class Formula>

@@ -34,11 +34,12 @@ Result<Convolution> arguments_of(Call& call, size_t rank) {
   KW_TRY(c.weight, call.tensor("weight"));
   KW_TRY(c.bias, call.optional_tensor("bias"));
   KW_CHECK(require_one_type(call, {c.x, c.weight, c.bias.value_or(c.weight)}));
-  if (rank == 0) rank = c.weight.dims.size() - 2;  // aten.convolution
+  if (rank == 0) rank = std::max<size_t>(c.weight.dims.size(), 3) - 2;  // aten.convolution
   if (c.weight.dims.size() != rank + 2 || c.x.dims.size() < rank + 1 || c.x.dims.size() > rank + 2)
     return call.refuse("needs an input of rank " + std::to_string(rank + 2) + " and a weight of rank " +
                        std::to_string(rank + 2) + ", got " + shape_text(call.builder.graph(), c.x) + " and " +
                        shape_text(call.builder.graph(), c.weight));
+  if (c.bias && c.bias->dims.size() != 1) return call.refuse("needs a bias of rank 1");
   c.batched = c.x.dims.size() == rank + 2;
   if (!c.batched) c.x = unsqueeze(c.x, 0);
   KW_TRY(c.stride, call.per_dimension("stride", rank));
@@ -90,7 +91,7 @@ Result<Value> finish(Call& call, const Convolution& c, TensorValue y, Type type)
     TensorValue bias = *c.bias;
     bias.dims.insert(bias.dims.end(), c.spatial(), kUnit);
     KW_TRY(Broadcasted common, broadcast_together(call.context, {out, bias}));
-    Expression sum = Expression(call.builder, common.nodes[0]) + Expression(call.builder, common.nodes[1]).widened();
+    Expression sum = Expression(call.context, common.nodes[0]) + Expression(call.context, common.nodes[1]).widened();
     out = {sum.node(), common.dims};
   }
   out.node = call.builder.cast(out.node, type);

@@ -116,15 +116,15 @@ Result<Value> arange(Call& call) {
   }
   KW_TRY(Type type, dtype_or(call, Type(integral ? DType::I64 : DType::F32)));
   AxisId axis = new_dim(call.context, {}, "n", count);
-  Expression out(b, positions_along(b, axis));
+  Expression out(call.context, positions_along(b, axis));
   // PyTorch computes start + i·step wide and rounds once.
   auto is_const = [&](const Value& v, double wanted) {
     return !v.get<ScalarValue>() && known_number(b.graph(), v) == wanted &&
            (!v.get<Size>() || v.get<Size>()->constant());
   };
   if (type.floating() && !(is_const(step, 1) && is_const(start, 0))) out = out.as(opmath(type));
-  if (!is_const(step, 1)) out = out * Expression(b, as_operand(b, step)->node);
-  if (!is_const(start, 0)) out = Expression(b, as_operand(b, start)->node) + out;
+  if (!is_const(step, 1)) out = out * Expression(call.context, as_operand(b, step)->node);
+  if (!is_const(start, 0)) out = Expression(call.context, as_operand(b, start)->node) + out;
   return Value{TensorValue{out.as(type).node(), {axis}}};
 }
 
@@ -134,7 +134,7 @@ Result<Value> linspace(Call& call) {
   KW_TRY(Size steps, call.size("steps"));
   KW_TRY(Type type, dtype_or(call, Type(DType::F32)));
   AxisId axis = new_dim(call.context, {}, "n", steps);
-  Expression at = Expression(call.builder, positions_along(call.builder, axis)).as(opmath(type));
+  Expression at = Expression(call.context, positions_along(call.builder, axis)).as(opmath(type));
   Expression first = expression(call, start), last = expression(call, end);
   Expression out = first + at * ((last - first) / at.size(steps - Size(1)));
   if (steps == Size(1)) out = first.as(opmath(type));
@@ -149,8 +149,8 @@ Result<Value> eye(Call& call) {
   }
   KW_TRY(Type type, dtype_or(call, Type(DType::F32)));
   std::vector<AxisId> dims = new_dims(call.context, {rows, cols});
-  Expression i(call.builder, positions_along(call.builder, dims[0])),
-      j(call.builder, positions_along(call.builder, dims[1]));
+  Expression i(call.context, positions_along(call.builder, dims[0])),
+      j(call.context, positions_along(call.builder, dims[1]));
   return Value{TensorValue{equals(i, j).as(type).node(), dims}};
 }
 
@@ -194,7 +194,8 @@ Result<Value> triangle(Call& call) {
   KW_TRY(Size diagonal, call.size("diagonal"));
   if (x.dims.size() < 2) return call.refuse("needs a tensor of rank 2 or more");
   ir::GraphBuilder& b = call.builder;
-  Expression row(b, positions_along(b, x.dims[x.dims.size() - 2])), col(b, positions_along(b, x.dims.back()));
+  Expression row(call.context, positions_along(b, x.dims[x.dims.size() - 2])),
+      col(call.context, positions_along(b, x.dims.back()));
   if (diagonal != Size(0)) row = row + (diagonal.constant() ? row.integer(*diagonal.constant()) : row.size(diagonal));
   Expression kept = lower ? less_equal(col, row) : less_equal(row, col);
   Type type = type_of(b, x);
@@ -228,7 +229,8 @@ Result<Value> diag(Call& call) {
   if (x.dims[0] == kUnit) return Value{unsqueeze(x, 0)};
   ir::GraphBuilder& b = call.builder;
   AxisId column = b.axis_like(x.dims[0], "column", b.graph().axis(x.dims[0]).size);
-  Expression same = equals(Expression(b, positions_along(b, x.dims[0])), Expression(b, positions_along(b, column)));
+  Expression same = equals(Expression(call.context, positions_along(b, x.dims[0])),
+                           Expression(call.context, positions_along(b, column)));
   Expression zero = type_of(b, x).floating() ? same.number(0.0) : same.integer(0);
   return Value{TensorValue{select(same, expression(call, x), zero).node(), {x.dims[0], column}}};
 }
@@ -236,8 +238,8 @@ Result<Value> diag(Call& call) {
 Result<Value> diagonal(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_TRY(int64_t offset, call.integer("offset"));
-  KW_TRY(size_t first, call.dim("dim1", x.dims.size()));
-  KW_TRY(size_t second, call.dim("dim2", x.dims.size()));
+  KW_TRY(size_t first, call.dim_of("dim1", x));
+  KW_TRY(size_t second, call.dim_of("dim2", x));
   if (offset != 0 || first == second || x.dims.size() < 2) return call.refuse("is read for the main diagonal only");
   KW_TRY(TensorValue out, main_diagonal(call, x, first, second));
   return Value{out};
@@ -247,7 +249,7 @@ Result<Value> trace(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   if (x.dims.size() != 2) return call.refuse("needs a matrix");
   KW_TRY(TensorValue out, main_diagonal(call, x, 0, 1));
-  return Value{TensorValue{call.builder.reduce(Op::Sum, out.node, call.builder[out.node].axes), {}}};
+  return Value{TensorValue{call.reduce(Op::Sum, out.node, call.builder[out.node].axes), {}}};
 }
 
 Result<Value> meshgrid(Call& call) {

@@ -1,33 +1,44 @@
-// Nodes of a graph written as formulas: `x * sigmoid(x)`. The operands' axes and types must already fit (promotion.h);
-// what does not is a bug of the operation that writes the formula.
+// Nodes of a graph written as formulas: `x * sigmoid(x)`. The operands' axes must already fit (promotion.h). An element
+// type that an op of the formula is not defined on is the user's error: the context keeps the first, and call_torch
+// answers with it.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
-#include "ir/graph.h"
+#include "understand/torch/ops.h"
 
 namespace kw::understand {
 
 class Expression {
  public:
-  Expression(ir::GraphBuilder& builder, ir::NodeId node) : builder_(&builder), node_(node) {}
+  Expression(TorchContext& context, ir::NodeId node) : context_(&context), node_(node) {}
   ir::NodeId node() const { return node_; }
-  ir::Type type() const { return (*builder_)[node_].type; }
-  ir::GraphBuilder& builder() const { return *builder_; }
+  ir::Type type() const { return builder()[node_].type; }
+  TorchContext& context() const { return *context_; }
+  ir::GraphBuilder& builder() const { return context_->builder; }
 
-  Expression apply(ir::Op op) const { return {*builder_, builder_->make(op, {node_})}; }
-  Expression apply(ir::Op op, Expression right) const { return {*builder_, builder_->make(op, {node_, right.node_})}; }
-  Expression number(double value) const { return {*builder_, builder_->constant(value)}; }
-  Expression integer(int64_t value) const { return {*builder_, builder_->integer(value)}; }
-  Expression size(const ir::Size& value) const { return {*builder_, builder_->size_of(value)}; }
-  Expression as(ir::Type type) const { return {*builder_, builder_->cast(node_, type)}; }
+  Expression apply(ir::Op op, ir::Attr attr = {}) const { return make(op, {node_}, std::move(attr)); }
+  Expression apply(ir::Op op, Expression right) const { return make(op, {node_, right.node_}); }
+  Expression number(double value) const { return {*context_, builder().constant(value)}; }
+  Expression integer(int64_t value) const { return {*context_, builder().integer(value)}; }
+  Expression size(const ir::Size& value) const { return {*context_, builder().size_of(value)}; }
+  Expression as(ir::Type type) const { return {*context_, builder().cast(node_, type)}; }
   Expression widened() const { return as(opmath(type())); }  // to the type that PyTorch computes in
   Expression reduce(ir::Op op, std::vector<ir::AxisId> axes) const {
-    return {*builder_, builder_->reduce(op, node_, std::move(axes))};
+    if (axes.empty()) return *this;
+    std::sort(axes.begin(), axes.end());
+    ir::NodeId whole = builder().broadcast(node_, axes);
+    return make(op, {whole}, ir::AxisList{std::move(axes)});
+  }
+  Expression make(ir::Op op, std::vector<ir::NodeId> args, ir::Attr attr = {}) const {
+    auto made = builder().try_make(op, std::move(args), std::move(attr));
+    if (!made && !context_->broken_formula) context_->broken_formula = std::move(made).error();
+    return made ? Expression(*context_, *made) : *this;
   }
 
  private:
-  ir::GraphBuilder* builder_;
+  TorchContext* context_;
   ir::NodeId node_;
 };
 
@@ -71,8 +82,7 @@ inline Expression operator||(Expression a, Expression b) { return a.apply(ir::Op
 inline Expression greater(Expression a, Expression b) { return less(b, a); }
 inline Expression greater(Expression a, double b) { return less(b, a); }
 inline Expression select(Expression condition, Expression then, Expression otherwise) {
-  ir::GraphBuilder& b = condition.builder();
-  return {b, b.make(ir::Op::Select, {condition.node(), then.node(), otherwise.node()})};
+  return then.make(ir::Op::Select, {condition.node(), then.node(), otherwise.node()});
 }
 inline Expression select(Expression condition, Expression then, double otherwise) {
   return select(condition, then, then.number(otherwise));

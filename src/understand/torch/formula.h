@@ -7,7 +7,7 @@
 
 namespace kw::understand {
 
-inline Expression expression(Call& call, const TensorValue& tensor) { return {call.builder, tensor.node}; }
+inline Expression expression(Call& call, const TensorValue& tensor) { return {call.context, tensor.node}; }
 
 // The value of `formula` on the widened `input`, rounded to the input's type (f32 for integers).
 template <class Formula>
@@ -27,7 +27,7 @@ Result<Value> rounded_once(Call& call, std::vector<TensorValue> operands, Formul
   std::vector<Expression> wide;
   for (size_t i = 0; i < operands.size(); ++i) {
     TensorValue operand{common.nodes[i], operands[i].dims};
-    Expression e(call.builder, operand_in(call.builder, operand, type));
+    Expression e(call.context, operand_in(call.builder, operand, type));
     wide.push_back(e.type().weak() ? e : e.as(opmath(type)));
   }
   return Value{TensorValue{formula(wide).as(type).node(), common.dims}};

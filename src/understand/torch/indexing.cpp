@@ -66,14 +66,14 @@ Result<Value> gather(Call& call) {
   std::vector<AxisId> dims = along.data.dims;
   dims[position] = along.index_axis;
   NodeId node = along.data.node;
-  if (along.axis != kUnit) node = call.builder.make(Op::Gather, {node, along.index.node}, ir::AxisList{{along.axis}});
+  if (along.axis != kUnit) node = call.make(Op::Gather, {node, along.index.node}, ir::AxisList{{along.axis}});
   return Value{expand_to(call.context, node, dims)};
 }
 
 Result<Value> index_select(Call& call) {
   KW_TRY(TensorValue data, call.tensor("input"));
   KW_TRY(TensorValue index, call.tensor("index"));
-  KW_TRY(size_t position, call.dim("dim", data.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", data));
   KW_CHECK(require_integer(call, index));
   if (index.dims.size() != 1 || data.dims.empty()) return call.refuse("needs an index of rank 1");
   return Value{take(call.context, data, position, index)};
@@ -95,7 +95,7 @@ enum class Scatter { Set, Add };
 Result<Value> scatter_along(Call& call, Scatter kind, const Value& source) {
   KW_TRY(TensorValue base, call.tensor("input"));
   KW_TRY(TensorValue index, call.tensor("index"));
-  KW_TRY(size_t position, call.dim("dim", base.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", base));
   auto value = as_operand(call.builder, source);
   if (!value) return call.refuse("needs a tensor or a number as its source");
   if (base.dims.empty()) return call.refuse("needs tensors with dimensions");
@@ -130,7 +130,7 @@ Result<Value> scatter_along(Call& call, Scatter kind, const Value& source) {
                                {along.data.node, along.index.node, source_node}, ir::AxisList{{along.axis}}));
   TensorValue out{call.builder.cast(node, type), dims};
   if (base.dims[position] == kUnit) {
-    out.node = call.builder.make(Op::Gather, {out.node, call.builder.integer(0)}, ir::AxisList{{along.axis}});
+    out.node = call.make(Op::Gather, {out.node, call.builder.integer(0)}, ir::AxisList{{along.axis}});
   }
   return Value{out};
 }
@@ -158,7 +158,7 @@ Result<Value> index_write(Call& call) {
   KW_TRY(TensorValue base, call.tensor("input"));
   KW_TRY(TensorValue index, call.tensor("index"));
   KW_TRY(TensorValue source, call.tensor("source"));
-  KW_TRY(size_t position, call.dim("dim", base.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", base));
   KW_CHECK(require_integer(call, index));
   if (index.dims.size() != 1 || base.dims.empty() || base.dims[position] == kUnit ||
       source.dims.size() != base.dims.size())
@@ -170,7 +170,7 @@ Result<Value> index_write(Call& call) {
   NodeId node = call.builder.cast(value.node, type_of(call.builder, base));
   if (add && call.has("alpha") && known_number(call.builder.graph(), call["alpha"]) != 1.0) {
     KW_TRY(TensorValue alpha, call.scalar("alpha"));
-    node = call.builder.make(Op::Mul, {node, alpha.node});
+    node = call.make(Op::Mul, {node, alpha.node});
   }
   KW_TRY(NodeId out, call.builder.try_make(add ? Op::ScatterAdd : Op::ScatterSet, {base.node, own.node, node},
                                            ir::AxisList{{base.dims[position]}}));
@@ -183,7 +183,7 @@ Result<Value> one_hot(Call& call) {
   KW_TRY(Size classes, call.size("num_classes"));
   if (classes == Size(-1)) return call.refuse("without num_classes has a size that depends on data, which is not read");
   AxisId axis = new_dim(call.context, x.dims, "classes", classes);
-  Expression positions(call.builder, positions_along(call.builder, axis));
+  Expression positions(call.context, positions_along(call.builder, axis));
   TensorValue out{equals(expression(call, x), positions).as(Type(DType::I64)).node(), x.dims};
   out.dims.push_back(axis);
   return Value{out};
@@ -229,8 +229,8 @@ Result<Value> segment_reduce(Call& call) {
     // The mean of an empty run is 0/0.
     NodeId after = b.make(Op::Slice, {own.node}, ir::SliceAttr{bounds, segments, Size(1), 1});
     NodeId before = b.make(Op::Slice, {own.node}, ir::SliceAttr{bounds, segments, Size(0), 1});
-    Expression count = (Expression(b, after) - Expression(b, before)).as(opmath(type));
-    node = (Expression(b, node) / count).as(type).node();
+    Expression count = (Expression(call.context, after) - Expression(call.context, before)).as(opmath(type));
+    node = (Expression(call.context, node) / count).as(type).node();
   }
   return Value{TensorValue{node, dims}};
 }

@@ -94,7 +94,7 @@ Result<TensorValue> linear(Call& call, const TensorValue& x, const TensorValue& 
   Type type = type_of(call.builder, x);
   KW_TRY(TensorValue product, matmul(call, x, transposed, true));
   KW_TRY(Broadcasted common, broadcast_together(call.context, {product, *bias}));
-  Expression out = Expression(call.builder, common.nodes[0]) + Expression(call.builder, common.nodes[1]).widened();
+  Expression out = Expression(call.context, common.nodes[0]) + Expression(call.context, common.nodes[1]).widened();
   return TensorValue{out.as(type).node(), common.dims};
 }
 
@@ -149,8 +149,8 @@ Result<Value> add_product(Call& call) {
     KW_TRY(TensorValue factor, call.scalar(parameter));
     return e * expression(call, factor);
   };
-  KW_TRY(Expression x, scaled(Expression(call.builder, common.nodes[1]).widened(), "beta"));
-  KW_TRY(Expression p, scaled(Expression(call.builder, common.nodes[0]), "alpha"));
+  KW_TRY(Expression x, scaled(Expression(call.context, common.nodes[1]).widened(), "beta"));
+  KW_TRY(Expression p, scaled(Expression(call.context, common.nodes[0]), "alpha"));
   return Value{TensorValue{(x + p).as(type).node(), common.dims}};
 }
 
@@ -267,11 +267,11 @@ Result<Value> einsum(Call& call) {
           !in_result(label))
         dangling.push_back(axis_of[label]);
     }
-    NodeId node = call.builder.reduce(Op::Sum, x.node, alone);
+    NodeId node = call.reduce(Op::Sum, x.node, alone);
     if (product == ir::kNoNode) {
       product = node;
     } else {
-      if (!dangling.empty()) product = call.builder.reduce(Op::Sum, product, dangling);
+      if (!dangling.empty()) product = call.reduce(Op::Sum, product, dangling);
       product = contract(call.builder, product, node, last);
     }
   }

@@ -49,7 +49,7 @@ Result<LossOperands> loss_operands(Call& call, std::initializer_list<std::string
   LossOperands out{{}, common.dims, type};
   for (size_t i = 0; i < tensors.size(); ++i) {
     TensorValue operand{common.nodes[i], tensors[i].dims};
-    out.values.push_back(Expression(call.builder, operand_in(call.builder, operand, type)));
+    out.values.push_back(Expression(call.context, operand_in(call.builder, operand, type)));
   }
   return out;
 }
@@ -84,7 +84,7 @@ Result<Value> huber_loss(Call& call) {
   KW_TRY(LossOperands x, loss_operands(call, {"input", "target"}));
   KW_TRY(Reduction reduction, reduction_of(call));
   KW_TRY(TensorValue delta_operand, call.scalar("delta"));
-  Expression delta(call.builder, rounded_operand_in(call.builder, delta_operand, x.type));
+  Expression delta(call.context, rounded_operand_in(call.builder, delta_operand, x.type));
   Expression z = absolute(x.values[0] - x.values[1]);
   Expression loss = select(less(z, delta), 0.5 * z * z, delta * (z - 0.5 * delta));
   return reduce_loss(call, loss, x.dims, reduction);
@@ -110,12 +110,22 @@ Result<Value> kl_div(Call& call) {
   return reduce_loss(call, loss, x.dims, reduction);
 }
 
+// A weight that is broadcast to the loss, and not the other way round.
+Result<Expression> weight_over(Call& call, const TensorValue& weight, Expression loss,
+                               const std::vector<AxisId>& dims) {
+  KW_TRY(Broadcasted common, broadcast_together(call.context, {{loss.node(), dims}, weight}));
+  if (common.dims != dims)
+    return call.refuse("cannot weight " + shape_text(call.builder.graph(), {loss.node(), dims}) + " by " +
+                       shape_text(call.builder.graph(), weight));
+  return Expression(call.context, common.nodes[1]);
+}
+
 // weight=…: rescales each element.
 Result<Expression> weighted(Call& call, Expression loss, const std::vector<AxisId>& dims) {
   KW_TRY(auto weight, call.optional_tensor("weight"));
   if (!weight) return loss;
-  KW_TRY(Broadcasted common, broadcast_together(call.context, {{loss.node(), dims}, *weight}));
-  return Expression(call.builder, common.nodes[0]) * Expression(call.builder, common.nodes[1]);
+  KW_TRY(Expression own, weight_over(call, *weight, loss, dims));
+  return loss * own;
 }
 
 // Logarithms are cut off at -100, as PyTorch does to keep the loss finite.
@@ -140,8 +150,8 @@ Result<Value> binary_cross_entropy_with_logits(Call& call) {
   Expression log_yes = log_sigmoid(logit);
   KW_TRY(auto positive, call.optional_tensor("pos_weight"));
   if (positive) {
-    KW_TRY(Broadcasted common, broadcast_together(call.context, {{t.node(), x.dims}, *positive}));
-    Expression factor = (Expression(call.builder, common.nodes[1]) - 1.0) * t + 1.0;
+    KW_TRY(Expression own, weight_over(call, *positive, logit, x.dims));
+    Expression factor = (own - 1.0) * t + 1.0;
     log_yes = factor * log_yes;
   }
   KW_TRY(Expression loss, weighted(call, (1.0 - t) * logit - log_yes, x.dims));
@@ -184,7 +194,7 @@ Result<Distance> pairwise_distance(Call& call, const TensorValue& a, const Tenso
   KW_TRY(Broadcasted common, broadcast_together(call.context, {a, b}));
   if (common.dims.empty()) return call.refuse("needs tensors with dimensions");
   Expression difference =
-      Expression(call.builder, common.nodes[0]).as(type) - Expression(call.builder, common.nodes[1]).as(type) + eps;
+      Expression(call.context, common.nodes[0]).as(type) - Expression(call.context, common.nodes[1]).as(type) + eps;
   TensorValue shape{difference.node(), common.dims};
   ReducedDims r = reduced_dims(call.builder.graph(), shape, {common.dims.size() - 1}, keepdim);
   return Distance{vector_norm(difference.widened(), r.axes, p).as(type), r.dims};
@@ -213,16 +223,16 @@ Result<Value> triplet_margin_loss(Call& call) {
   KW_TRY(Distance far, pairwise_distance(call, anchor, negative, p, eps));
   KW_TRY(Broadcasted common,
          broadcast_together(call.context, {{near.value.node(), near.dims}, {far.value.node(), far.dims}}));
-  Expression other(call.builder, common.nodes[1]);
+  Expression other(call.context, common.nodes[1]);
   if (swap) {
     KW_TRY(Distance swapped, pairwise_distance(call, positive, negative, p, eps));
     KW_TRY(Broadcasted three, broadcast_together(call.context, {{common.nodes[0], common.dims},
                                                                 {common.nodes[1], common.dims},
                                                                 {swapped.value.node(), swapped.dims}}));
     common.nodes[0] = three.nodes[0];
-    other = minimum(Expression(call.builder, three.nodes[1]), Expression(call.builder, three.nodes[2]));
+    other = minimum(Expression(call.context, three.nodes[1]), Expression(call.context, three.nodes[2]));
   }
-  Expression loss = maximum(expression(call, margin) + Expression(call.builder, common.nodes[0]) - other, 0.0);
+  Expression loss = maximum(expression(call, margin) + Expression(call.context, common.nodes[0]) - other, 0.0);
   return reduce_loss(call, loss, common.dims, reduction);
 }
 
@@ -238,13 +248,13 @@ Result<Value> cosine_embedding_loss(Call& call) {
   if (common.dims.empty()) return call.refuse("needs tensors with dimensions");
   TensorValue shape{common.nodes[0], common.dims};
   ReducedDims r = reduced_dims(call.builder.graph(), shape, {common.dims.size() - 1}, false);
-  Expression x = Expression(call.builder, common.nodes[0]).as(type),
-             y = Expression(call.builder, common.nodes[1]).as(type);
+  Expression x = Expression(call.context, common.nodes[0]).as(type),
+             y = Expression(call.context, common.nodes[1]).as(type);
   auto sum = [&](Expression e) { return e.reduce(Op::Sum, r.axes); };
   Expression cosine = sum(x * y) / square_root((sum(square(x)) + kEpsilon) * (sum(square(y)) + kEpsilon));
   KW_TRY(Broadcasted pair, broadcast_together(call.context, {{cosine.node(), r.dims}, target}));
-  cosine = Expression(call.builder, pair.nodes[0]);
-  Expression t(call.builder, pair.nodes[1]);
+  cosine = Expression(call.context, pair.nodes[0]);
+  Expression t(call.context, pair.nodes[1]);
   Expression loss = select(equals(t, t.integer(1)), 1.0 - cosine, 0.0) +
                     select(equals(t, t.integer(-1)), maximum(cosine - expression(call, margin), 0.0), 0.0);
   return reduce_loss(call, loss, pair.dims, reduction);

@@ -53,7 +53,7 @@ Result<Expression> parameter_over(Call& call, const TensorValue& parameter, cons
     wanted.push_back(axis);
   }
   KW_TRY(TensorValue renamed, rename_dims(call.context, parameter, wanted));
-  return Expression(call.builder, renamed.node);
+  return Expression(call.context, renamed.node);
 }
 
 // value * weight + bias, where they are given.
@@ -109,7 +109,7 @@ Result<Expression> eps_or_epsilon(Call& call, Type type) {
   if (!type.concrete())
     call.context.assumptions.push_back(std::string(call.name) + " without eps: the epsilon of " +
                                        std::string(ir::info(dtype).torch_name) + " is taken");
-  return Expression(call.builder, call.builder.constant(std::ldexp(1.0, 1 - ir::info(dtype).mantissa_bits)));
+  return Expression(call.context, call.builder.constant(std::ldexp(1.0, 1 - ir::info(dtype).mantissa_bits)));
 }
 
 Result<Value> rms_norm(Call& call) {
@@ -242,7 +242,7 @@ Result<Value> cosine_similarity(Call& call) {
   KW_TRY(std::vector<size_t> positions, call.dims("dim", common.dims.size()));
   ReducedDims r = reduced_dims(call.builder.graph(), shape, positions, false);
   auto unit = [&](NodeId node) {
-    Expression e = Expression(call.builder, node).as(type);
+    Expression e = Expression(call.context, node).as(type);
     Expression norm = vector_norm(e.widened(), r.axes, 2.0).as(type);
     return e / maximum(norm, expression(call, eps));
   };

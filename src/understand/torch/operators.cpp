@@ -166,7 +166,7 @@ Result<Value> negative(Call& call) {
   if (const auto* d = x.get<double>()) return Value{-*d};
   if (const auto* v = x.get<ScalarValue>()) {
     auto known = v->known ? std::optional<double>(-*v->known) : std::nullopt;
-    return Value{ScalarValue{call.builder.make(Op::Neg, {v->node}), known}};
+    return Value{ScalarValue{call.make(Op::Neg, {v->node}), known}};
   }
   return call.refuse("is not defined on " + describe(x, call.builder.graph()));
 }
@@ -227,7 +227,7 @@ Result<Value> absolute_value(Call& call) {
   if (const auto* d = x.get<double>()) return Value{std::abs(*d)};
   if (const auto* v = x.get<ScalarValue>()) {
     auto known = v->known ? std::optional<double>(std::abs(*v->known)) : std::nullopt;
-    return Value{ScalarValue{call.builder.make(Op::Abs, {v->node}), known}};
+    return Value{ScalarValue{call.make(Op::Abs, {v->node}), known}};
   }
   return call.refuse("is not defined on " + describe(x, call.builder.graph()));
 }
@@ -241,7 +241,7 @@ Result<Value> math_function(Call& call) {
   if (known) known = function(*known);
   if (known && std::isnan(*known)) return call.refuse("is not defined on " + describe(x, call.builder.graph()));
   if (is_literal(x)) return Value{*known};
-  return Value{ScalarValue{call.builder.make(op, {as_operand(call.builder, x)->node}), known}};
+  return Value{ScalarValue{call.make(op, {as_operand(call.builder, x)->node}), known}};
 }
 
 double inverse_root(double x) { return 1.0 / std::sqrt(x); }

@@ -36,6 +36,8 @@ struct TorchContext {
   // its new value. Unset: the change is dropped.
   std::function<Status(const TensorValue& buffer, const TensorValue& value)> update_buffer{};
 
+  // The first rule that a formula of the call being read has broken (expression.h); call_torch answers with it.
+  std::optional<Error> broken_formula{};
   // Which axes were merged to one and split into two, kept by the views: a view and its inverse give the axis itself.
   std::map<std::pair<ir::AxisId, ir::AxisId>, ir::AxisId> merged_axes{};  // (outer, inner) to the whole
   std::map<std::pair<ir::AxisId, ir::Size>, std::pair<ir::AxisId, ir::AxisId>> split_axes{};  // (whole, inner's size)

@@ -26,8 +26,7 @@ Result<Value> sort(Call& call) {
   if (x.dims.empty() || x.dims[position] == kUnit)
     return named_pair({x.node, x.dims}, {zeros_like(call.builder, x), x.dims});
   ir::SortAttr attr{x.dims[position], descending};
-  return named_pair({call.builder.make(Op::Sort, {x.node}, attr), x.dims},
-                    {call.builder.make(Op::ArgSort, {x.node}, attr), x.dims});
+  return named_pair({call.make(Op::Sort, {x.node}, attr), x.dims}, {call.make(Op::ArgSort, {x.node}, attr), x.dims});
 }
 
 Result<Value> argsort(Call& call) {
@@ -52,9 +51,7 @@ Result<Value> topk(Call& call) {
   if (k != Size(1)) return named_pair({values, dims}, {indices, dims});
   // One value: a dimension of size one.
   dims[position] = kUnit;
-  auto first = [&](NodeId node) {
-    return call.builder.make(Op::Gather, {node, call.builder.integer(0)}, ir::AxisList{{to}});
-  };
+  auto first = [&](NodeId node) { return call.make(Op::Gather, {node, call.builder.integer(0)}, ir::AxisList{{to}}); };
   return named_pair({first(values), dims}, {first(indices), dims});
 }
 
@@ -66,14 +63,14 @@ Result<Value> running(Call& call) {
   if (dtype) x.node = call.builder.cast(x.node, *dtype);
   if (!type_of(call.builder, x).floating()) x.node = call.builder.cast(x.node, Type(DType::I64));
   if (x.dims.empty() || x.dims[position] == kUnit) return Value{TensorValue{x.node, x.dims}};
-  return Value{TensorValue{call.builder.make(op, {x.node}, ir::ScanAttr{x.dims[position]}), x.dims}};
+  return Value{TensorValue{call.make(op, {x.node}, ir::ScanAttr{x.dims[position]}), x.dims}};
 }
 
 Result<Value> log_cumulative(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_TRY(size_t position, call.dim("dim", x.dims.size()));
   if (x.dims.empty() || x.dims[position] == kUnit) return Value{TensorValue{x.node, x.dims}};
-  return Value{TensorValue{call.builder.make(Op::CumLogSumExp, {x.node}, ir::ScanAttr{x.dims[position]}), x.dims}};
+  return Value{TensorValue{call.make(Op::CumLogSumExp, {x.node}, ir::ScanAttr{x.dims[position]}), x.dims}};
 }
 
 // Of equal values the last one's index counts.
@@ -85,8 +82,8 @@ Result<Value> running_extremum(Call& call) {
   if (x.dims.empty() || x.dims[position] == kUnit) return named_pair({x.node, x.dims}, {zeros_like(b, x), x.dims});
   AxisId axis = x.dims[position];
   NodeId values = b.make(op, {x.node}, ir::ScanAttr{axis});
-  Expression reached = equals(expression(call, x), Expression(b, values));
-  Expression own(b, positions_along(b, axis));
+  Expression reached = equals(expression(call, x), Expression(call.context, values));
+  Expression own(call.context, positions_along(b, axis));
   NodeId indices = b.make(Op::CumMax, {select(reached, own, own.integer(0)).node()}, ir::ScanAttr{axis});
   return named_pair({values, x.dims}, {indices, x.dims});
 }

@@ -68,6 +68,11 @@ Status convolution(Call& call, Layer& layer) {
   if (!call["padding"].get<std::string>()) KW_CHECK(per_dimension(call, layer, "padding", spatial));
   const auto* mode = call["padding_mode"].get<std::string>();
   if (!mode || *mode != "zeros") return call.refuse("is read with padding_mode='zeros' only", "pad with F.pad first");
+  for (const Size& channels : {in, out}) {
+    auto c = call.builder.graph().hinted(channels), g = call.builder.graph().hinted(groups);
+    if (c && g && (*g < 1 || *c < 1 || *c % *g != 0))
+      return call.refuse("cannot divide " + std::to_string(*c) + " channels into " + std::to_string(*g) + " groups");
+  }
   std::vector<Size> sizes =
       transposed ? std::vector<Size>{in, floor_div(out, groups)} : std::vector<Size>{out, floor_div(in, groups)};
   for (int64_t k : kernel) sizes.push_back(Size(k));

@@ -117,7 +117,7 @@ Result<Value> raise(Call& call) {
   bool multiplied = power == 2.0 || power == 3.0;
   if (multiplied && !is_weak(call.builder, operands[0])) {
     KW_TRY(Type type, result_type(call.builder, operands));
-    Expression x(call.builder, operand_in(call.builder, operands[0], type));
+    Expression x(call.context, operand_in(call.builder, operands[0], type));
     if (!type.boolean()) return Value{TensorValue{(power == 2.0 ? x * x : x * x * x).node(), operands[0].dims}};
   }
   KW_TRY(TensorValue out, elementwise(call.context, Op::Pow, std::move(operands), Numbers::Rounded));
@@ -185,8 +185,8 @@ Result<Value> x_log_y(Call& call) {  // each step rounds
   KW_TRY(Type type, result_type(call.builder, operands));
   type = floating_type(type);
   KW_TRY(Broadcasted common, broadcast_together(call.context, operands));
-  Expression x = Expression(call.builder, common.nodes[0]).as(type),
-             y = Expression(call.builder, common.nodes[1]).as(type);
+  Expression x = Expression(call.context, common.nodes[0]).as(type),
+             y = Expression(call.context, common.nodes[1]).as(type);
   return Value{TensorValue{select(equals(x, 0.0), 0.0, x * logarithm(y)).node(), common.dims}};
 }
 Result<Value> interpolate(Call& call) {

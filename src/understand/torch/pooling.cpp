@@ -88,7 +88,7 @@ Result<Value> max_pool(Call& call) {
   if (indices) return call.refuse("with return_indices=True is not read");
   KW_TRY(Pooling p, arguments_of(call, rank, true));
   KW_TRY(Windows w, windows_of(call, p, p.x, -HUGE_VAL));
-  TensorValue out{call.builder.reduce(Op::ReduceMax, w.x.node, w.taps), w.x.dims};
+  TensorValue out{call.reduce(Op::ReduceMax, w.x.node, w.taps), w.x.dims};
   return Value{without_unit_axes(call.context, out)};
 }
 
@@ -100,7 +100,7 @@ Result<Value> avg_pool(Call& call) {
   bool padded = false;
   for (int64_t amount : p.padding) padded = padded || amount > 0;
   Type type = type_of(call.builder, p.x);
-  Expression windows(call.builder, w.x.node);
+  Expression windows(call.context, w.x.node);
   bool overhang = p.ceil_mode;
   if (!call.given("divisor_override") && !overhang && (include_padding || !padded)) {
     TensorValue out{windows.reduce(Op::Mean, w.taps).node(), w.x.dims};
@@ -120,7 +120,7 @@ Result<Value> avg_pool(Call& call) {
     TensorValue ones{call.builder.broadcast(call.builder.cast(call.builder.constant(1.0), opmath(type)), spatial), {}};
     for (size_t i = 0; i < p.x.dims.size(); ++i) ones.dims.push_back(i < p.first ? kUnit : p.x.dims[i]);
     KW_TRY(Windows covered, windows_of(call, p, ones, 0.0));
-    total = total / Expression(call.builder, call.builder.reduce(Op::Sum, covered.x.node, covered.taps));
+    total = total / Expression(call.context, call.reduce(Op::Sum, covered.x.node, covered.taps));
   }
   return Value{without_unit_axes(call.context, {total.as(type).node(), w.x.dims})};
 }
@@ -177,7 +177,7 @@ Result<Value> adaptive_pool(Call& call) {
     divided.dims.erase(divided.dims.begin() + static_cast<std::ptrdiff_t>(at + 1));
     out = divided;
   }
-  out.node = call.builder.reduce(op, out.node, reduced);
+  out.node = call.reduce(op, out.node, reduced);
   return Value{out};
 }
 

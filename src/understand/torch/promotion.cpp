@@ -35,7 +35,9 @@ Result<Type> result_type(const ir::GraphBuilder& builder, const std::vector<Tens
     if (!group.known()) return bad_input("these element types do not promote; cast one of them");
   }
   Type result = combine(groups[0], combine(groups[1], groups[2]));
-  if (!result.known()) return bad_input("these element types do not promote; cast one of them");
+  // An 8-bit float promotes with nothing else, so a join of one with a type parameter has no type to compute in.
+  if (!result.known() || !opmath(result).known())
+    return bad_input("these element types do not promote; cast one of them");
   return result;
 }
 

@@ -24,7 +24,7 @@ Expression uniform(TorchContext& context, const std::vector<AxisId>& dims) {
   for (AxisId axis : dims)
     if (axis != kUnit) axes.push_back(axis);
   NodeId offset = b.integer(context.random_calls++);
-  return {b, b.make(Op::Random, {seed_node, offset}, ir::AxisList{axes})};
+  return {context, b.make(Op::Random, {seed_node, offset}, ir::AxisList{axes})};
 }
 
 // Drops with probability p and scales what stays by 1/(1 - p); `shared` dimensions at the end drop together.

@@ -74,7 +74,7 @@ Result<Value> sum_or_product(Call& call) {
   KW_TRY(TensorValue x, input_in_dtype(call));
   if (!type_of(call.builder, x).floating()) x.node = call.builder.cast(x.node, Type(DType::I64));
   KW_TRY(ReducedDims r, reduced_dims(call, x));
-  return Value{TensorValue{call.builder.reduce(op, x.node, r.axes), r.dims}};
+  return Value{TensorValue{call.reduce(op, x.node, r.axes), r.dims}};
 }
 
 Result<Value> mean(Call& call) {
@@ -82,14 +82,14 @@ Result<Value> mean(Call& call) {
   if (!type_of(call.builder, x).floating())
     return call.refuse("is defined on floating tensors only", "cast the input, or give dtype=");
   KW_TRY(ReducedDims r, reduced_dims(call, x));
-  return Value{TensorValue{call.builder.reduce(Op::Mean, x.node, r.axes), r.dims}};
+  return Value{TensorValue{call.reduce(Op::Mean, x.node, r.axes), r.dims}};
 }
 
 template <Op op>
 Result<Value> extremum(Call& call) {  // amax, amin
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_TRY(ReducedDims r, reduced_dims(call, x));
-  return Value{TensorValue{call.builder.reduce(op, x.node, r.axes), r.dims}};
+  return Value{TensorValue{call.reduce(op, x.node, r.axes), r.dims}};
 }
 
 TensorValue index_of_extremum(ir::GraphBuilder& builder, Op op, const TensorValue& x, size_t position, bool keepdim) {
@@ -114,7 +114,7 @@ Result<Value> maximum_of(Call& call) {
     return Value{out};
   }
   KW_TRY(ReducedDims r, reduced_dims(call, x));
-  TensorValue values{call.builder.reduce(reduction, x.node, r.axes), r.dims};
+  TensorValue values{call.reduce(reduction, x.node, r.axes), r.dims};
   if (!call.given("dim")) return Value{values};
   KW_TRY(size_t position, call.dim("dim", x.dims.size()));
   KW_TRY(bool keepdim, call.boolean("keepdim"));
@@ -141,9 +141,9 @@ template <Op op>
 Result<Value> any_or_all(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   NodeId node = x.node;
-  if (!type_of(call.builder, x).boolean()) node = call.builder.make(Op::Ne, {node, call.builder.integer(0)});
+  if (!type_of(call.builder, x).boolean()) node = call.make(Op::Ne, {node, call.builder.integer(0)});
   KW_TRY(ReducedDims r, reduced_dims(call, x));
-  return Value{TensorValue{call.builder.reduce(op, node, r.axes), r.dims}};
+  return Value{TensorValue{call.reduce(op, node, r.axes), r.dims}};
 }
 
 // PyTorch composes it from max, exp, sum and log, each rounding to the input's type.
@@ -230,10 +230,10 @@ Result<Value> norm(Call& call) {
 Result<Value> count_nonzero(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   NodeId node = x.node;
-  if (!type_of(call.builder, x).boolean()) node = call.builder.make(Op::Ne, {node, call.builder.integer(0)});
+  if (!type_of(call.builder, x).boolean()) node = call.make(Op::Ne, {node, call.builder.integer(0)});
   KW_TRY(std::vector<size_t> positions, call.dims("dim", x.dims.size()));
   ReducedDims r = reduced_dims(call.builder.graph(), x, positions, false);
-  return Value{TensorValue{call.builder.reduce(Op::Sum, call.builder.cast(node, Type(DType::I64)), r.axes), r.dims}};
+  return Value{TensorValue{call.reduce(Op::Sum, call.builder.cast(node, Type(DType::I64)), r.axes), r.dims}};
 }
 
 constexpr std::string_view kReduce = "input, dim=None, keepdim=False, *, dtype=None";

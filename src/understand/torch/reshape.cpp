@@ -252,7 +252,7 @@ Result<Value> read_flatten(Call& call) {
 
 Result<Value> read_unflatten(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   if (x.dims.empty()) return call.refuse("needs a tensor with dimensions");
   KW_TRY(std::vector<Size> sizes, call.sizes("sizes"));
   KW_TRY(TensorValue out, unflatten(call.context, x, position, std::move(sizes)));

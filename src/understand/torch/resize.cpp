@@ -176,11 +176,12 @@ Result<Value> pixel_shuffle(Call& call) {
 // The first half times the sigmoid of the second, rounded once.
 Result<Value> glu(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   if (x.dims.empty()) return call.refuse("needs a tensor with dimensions");
   KW_TRY(Value halves, call_torch(call.context, "torch.chunk",
                                   {{Value{x}, Value{Size(2)}, Value{Size(static_cast<int64_t>(position))}}, {}}));
   const auto& items = halves.get<SequenceValue>()->items;
+  if (items.size() != 2) return call.refuse("cannot halve " + shape_text(call.builder.graph(), x));
   return rounded_once(call, {*items[0].get<TensorValue>(), *items[1].get<TensorValue>()},
                       [](const std::vector<Expression>& e) { return e[0] * sigmoid(e[1]); });
 }
@@ -188,7 +189,7 @@ Result<Value> glu(Call& call) {
 // x.unfold(dim, size, step): windows without padding; the taps become the last dimension.
 Result<Value> unfold(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dimension", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dimension", x));
   KW_TRY(Size size, call.size("size"));
   KW_TRY(int64_t step, call.integer("step"));
   if (x.dims.empty() || step < 1) return call.refuse("needs a dimension and a step of at least 1");

@@ -191,7 +191,7 @@ Result<Value> repeat_interleave(Call& call) {
   KW_TRY(Size times, call.size("repeats"));
   size_t position = 0;
   if (call.given("dim")) {
-    KW_TRY(position, call.dim("dim", x.dims.size()));
+    KW_TRY(position, call.dim_of("dim", x));
   } else {
     KW_TRY(x, flatten(call.context, x, 0, x.dims.size()));
   }

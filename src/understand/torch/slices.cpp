@@ -22,7 +22,7 @@ Result<std::optional<Size>> optional_size(Call& call, std::string_view parameter
 
 Result<Value> slice(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   KW_TRY(auto start, optional_size(call, "start"));
   KW_TRY(auto end, optional_size(call, "end"));
   KW_TRY(int64_t step, call.integer("step"));
@@ -32,7 +32,7 @@ Result<Value> slice(Call& call) {
 
 Result<Value> narrow(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   KW_TRY(Size start, call.size("start"));
   KW_TRY(Size length, call.size("length"));
   auto hint = call.builder.graph().hinted(start);
@@ -43,7 +43,7 @@ Result<Value> narrow(Call& call) {
 
 Result<Value> select(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   KW_TRY(Size index, call.size("index"));
   KW_TRY(TensorValue out, select_dim(call.context, x, position, index));
   return Value{out};
@@ -94,7 +94,7 @@ Result<std::vector<Size>> piece_lengths(Call& call, const Size& size, const Size
 
 Result<Value> chunk(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   KW_TRY(Size count, call.size("chunks"));
   KW_TRY(auto lengths, piece_lengths(call, size_of_dim(call.builder.graph(), x.dims[position]), Size(0), count, true));
   KW_TRY(auto out, pieces(call, x, position, lengths));
@@ -103,7 +103,7 @@ Result<Value> chunk(Call& call) {
 
 Result<Value> split(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   Size size = size_of_dim(call.builder.graph(), x.dims[position]);
   std::vector<Size> lengths;
   if (call["split_size"].get<SequenceValue>()) {
@@ -121,7 +121,7 @@ Result<Value> split(Call& call) {
 
 Result<Value> unbind(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  KW_TRY(size_t position, call.dim("dim", x.dims.size()));
+  KW_TRY(size_t position, call.dim_of("dim", x));
   if (x.dims.empty()) return call.refuse("needs a tensor with dimensions");
   KW_TRY(int64_t count, require_fixed(call.context, size_of_dim(call.builder.graph(), x.dims[position])));
   std::vector<TensorValue> out;
@@ -134,8 +134,7 @@ Result<Value> unbind(Call& call) {
 
 Result<Value> cat(Call& call) {
   KW_TRY(std::vector<TensorValue> parts, call.tensors("tensors"));
-  KW_TRY(size_t position, call.dim("dim", parts[0].dims.size()));
-  if (parts[0].dims.empty()) return call.refuse("cannot join tensors of rank 0", "use torch.stack");
+  KW_TRY(size_t position, call.dim_of("dim", parts[0]));
   KW_TRY(TensorValue out, concatenate(call.context, parts, position));
   return Value{out};
 }

@@ -30,7 +30,7 @@ Result<size_t> softmax_dim(Call& call, size_t rank) {
 template <class Formula>
 Result<Value> normalized(Call& call, Formula formula, bool negated = false) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  if (negated) x.node = call.builder.make(Op::Neg, {x.node});
+  if (negated) x.node = call.make(Op::Neg, {x.node});
   KW_TRY(std::optional<Type> dtype, call.type("dtype"));
   if (dtype) x.node = call.builder.cast(x.node, *dtype);
   Type type = type_of(call.builder, x);

@@ -176,6 +176,8 @@ Result<TensorValue> assign_index(TorchContext& context, const TensorValue& x, co
   }
   KW_TRY(std::vector<Value> full, full_index(builder.graph(), x, items));
   KW_TRY(TensorValue part, index_tensor(context, x, items));
+  for (AxisId axis : part.dims)
+    if (builder.graph().hinted(size_of_dim(builder.graph(), axis)) == 0) return TensorValue{x.node, x.dims};  // nothing
   KW_TRY(TensorValue spread, expand_like(context, value, part.dims));
   NodeId source = builder.cast(spread.node, type);
   NodeId covered = ir::kNoNode;
@@ -209,7 +211,7 @@ Result<TensorValue> assign_index(TorchContext& context, const TensorValue& x, co
       }
     }
     if (!whole && axis != kUnit) {
-      Expression at(builder, positions_along(builder, axis));
+      Expression at(context, positions_along(builder, axis));
       Expression offset = start == Size(0) ? at : at - at.size(start);
       Expression inside = less_equal(at.integer(0), offset) && less(offset, at.size(length * Size(step)));
       Expression index = offset;
@@ -217,7 +219,7 @@ Result<TensorValue> assign_index(TorchContext& context, const TensorValue& x, co
         inside = inside && equals(offset.apply(Op::Mod, at.integer(step)), at.integer(0));
         index = offset.apply(Op::FloorDiv, at.integer(step));
       }
-      covered = covered == ir::kNoNode ? inside.node() : (Expression(builder, covered) && inside).node();
+      covered = covered == ir::kNoNode ? inside.node() : (Expression(context, covered) && inside).node();
       AxisId from = item.get<Size>() ? kUnit : part.dims[part_position];
       if (from != kUnit) {
         Expression safe = select(inside, index, at.integer(0));

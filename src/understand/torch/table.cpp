@@ -88,12 +88,21 @@ std::string without_in_place_mark(std::string_view name) {
   return std::string(name.substr(0, end - 1)) + std::string(name.substr(end));
 }
 
+Result<Value> read(const Entry& entry, Call& call) {
+  Result<Value> value = entry.read(call);
+  if (!call.context.broken_formula) return value;
+  Error error = *std::move(call.context.broken_formula);
+  call.context.broken_formula.reset();
+  if (value) error.message = std::string(call.name) + ": " + error.message;
+  return value ? Result<Value>(tl::make_unexpected(std::move(error))) : value;
+}
+
 Result<Value> call_in_place(TorchContext& context, const Row& row, std::string_view name, Arguments arguments) {
   const TensorValue* self = arguments.positional.empty() ? nullptr : arguments.positional[0].get<TensorValue>();
   if (!self) return bad_input(std::string(name) + " needs a tensor as its first argument");
   TensorValue target = *self;
   KW_TRY(Call call, Call::bind(context, name, row.signature, std::move(arguments)));
-  KW_TRY(Value value, row.entry->read(call));
+  KW_TRY(Value value, read(*row.entry, call));
   const TensorValue* result = value.get<TensorValue>();
   if (!result) return bad_input(std::string(name) + " does not give one tensor");
   KW_TRY(TensorValue fitted, expand_like(context, *result, target.dims));
@@ -105,7 +114,7 @@ Result<Value> call_in_place(TorchContext& context, const Row& row, std::string_v
 Result<Value> call_torch(TorchContext& context, std::string_view name, Arguments arguments) {
   if (const Row* row = table().find(name)) {
     KW_TRY(Call call, Call::bind(context, name, row->signature, std::move(arguments)));
-    return row->entry->read(call);
+    return read(*row->entry, call);
   }
   std::string functional = without_in_place_mark(name);
   if (const Row* row = functional.empty() ? nullptr : table().find(functional))

@@ -120,6 +120,7 @@ TensorValue repeat_unit(TorchContext& context, const TensorValue& x, size_t posi
 
 Result<TensorValue> concatenate(TorchContext& context, const std::vector<TensorValue>& parts, size_t position) {
   ir::GraphBuilder& builder = context.builder;
+  if (parts.size() == 1) return TensorValue{parts[0].node, parts[0].dims};
   KW_TRY(ir::Type type, result_type(builder, parts));
   std::vector<NodeId> nodes;
   std::vector<AxisId> from;
@@ -151,7 +152,6 @@ Result<TensorValue> concatenate(TorchContext& context, const std::vector<TensorV
     total = total + builder.graph().axis(from.back()).size;
     key += " " + std::to_string(from.back());
   }
-  if (parts.size() == 1) return TensorValue{nodes[0], parts[0].dims};
   AxisId to = builder.axis_like(from[0], key, total);
   KW_TRY(NodeId node, builder.try_make(Op::Concat, std::move(nodes), ir::ConcatAttr{from, to}));
   dims[position] = to;
