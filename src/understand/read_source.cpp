@@ -61,6 +61,14 @@ Result<LocatedSource> locate_words(const std::string& words) {
   return LocatedSource{"words", "source.py", "", words, std::move(reading.source), std::move(reading.name)};
 }
 
+// The line of math text that begins the op.
+Place definition_place(const std::string& text, const std::string& path) {
+  const std::vector<std::string> lines = split_lines(text);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (trim(lines[i]).starts_with("op ")) return {path, static_cast<int>(i) + 1, 1, 0};
+  return {path, 0, 0, 0};
+}
+
 Result<Reading> read_math(const LocatedSource& source, const profile::ReadingOptions& options) {
   std::string text;
   if (source.text) {
@@ -74,6 +82,7 @@ Result<Reading> read_math(const LocatedSource& source, const profile::ReadingOpt
   reading.sources = {{source.path, text}};
   reading.extension = ".kw";
   reading.axes_are_named = true;
+  reading.place = definition_place(text, source.path);
   reading.entry = reading.graph.name;
   return reading;
 }
@@ -143,6 +152,7 @@ Result<Reading> read_torch(const LocatedSource& source, const profile::ReadingOp
     reading.initial_values[parameter.name] = initial_value(parameter.init);
   for (ReadResult::File& file : result.files) reading.sources.push_back({std::move(file.path), std::move(file.text)});
   reading.entry = std::move(result.name);
+  reading.place = std::move(result.place);
   reading.is_module = result.is_module;
   return reading;
 }

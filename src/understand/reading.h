@@ -31,6 +31,7 @@ struct Reading {
   std::vector<SourceText> sources;                    // the user's file first
   std::string entry;                                  // the function or class that was read, if there was a choice
   std::string extension = ".py";                      // of the main file as it is kept
+  Place place;                                        // of its definition; line 0 where there is none
   bool axes_are_named = false;  // by a person, as in math text; else for display they may be renamed
   bool is_module = false;       // the entry is a class
 };

@@ -51,6 +51,8 @@ void Subject::record(profile::Decision decision) {
     decision.because = "set by a person: " + decision.because;
     decision.set_by = profile::SetBy::User;
   }
+  // What rests on the op as a whole rests on its definition.
+  if (decision.at.empty()) decision.at = at(reading.place);
   profile.decisions.push_back(std::move(decision));
 }
 
