@@ -12,10 +12,14 @@ TOOL = BUILD / "random_graphs"
 
 
 def graphs(mode, first, count, plant=""):
+    """One graph after the other, as the tool makes them; it is ended when nobody asks for more."""
     command = [TOOL, mode, str(first), str(count), *([plant] if plant else [])]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    assert ran.returncode == 0, ran.stderr
-    return [json.loads(line) for line in ran.stdout.splitlines()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tool:
+        try:
+            yield from map(json.loads, tool.stdout)
+            assert tool.wait() == 0
+        finally:
+            tool.kill()
 
 
 def numbers(values):

@@ -69,6 +69,11 @@ WRONG_MEANINGS = (
 WRONG_DERIVATIVES = "exp sin tanh sub mul max sum logsumexp cumsum erf sqrt".split()
 
 
+@pytest.mark.parametrize("op", "sum gather split topk contract".split())
+def test_a_wrong_shape_is_caught(op):
+    assert any(failures("real", f"shape:{op}"))
+
+
 @pytest.mark.parametrize("op", WRONG_MEANINGS)
 def test_a_wrong_meaning_is_caught(op):
     assert any(failures("real", f"meaning:{op}"))

@@ -76,7 +76,7 @@ json outputs_of(const ir::Graph& graph, const std::vector<ir::Array>& values) {
 json answer(const std::string& mode, uint64_t seed, const tools::Plant& plant) {
   ir::RandomGraphOptions options;
   options.differentiable = mode == "gradients";
-  ir::Graph graph = plant.promoted_wrongly(ir::random_graph(seed, options));
+  ir::Graph graph = good(plant.inferred_wrongly(ir::random_graph(seed, options)));
   ir::InterpretOptions semantics;
   semantics.replaced_meanings = &plant.meanings;
 

@@ -176,7 +176,7 @@ struct ProductSpread {
   double operator()(double a, double ea, double b, double eb, double v) const {
     const bool sure_signs = std::fabs(a) > ea && std::fabs(b) > eb;
     if (std::isinf(v) && sure_signs && (std::isinf(a) || std::isinf(b))) return 0;
-    return scaled(b, ea) + scaled(a, eb) + ea * eb;
+    return scaled(b, ea) + scaled(a, eb) + (ea == 0 ? 0 : scaled(ea, eb));
   }
 };
 struct QuotientSpread {

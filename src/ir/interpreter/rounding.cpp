@@ -66,7 +66,9 @@ void round_with_bounds(DType type, Exactness exactness, double* values, double* 
   // The oracle works in fp64: where the kernel does too, its own last places are part of the difference.
   const double own_error = type == DType::F64 ? 2 * unit_roundoff(DType::F64) : 0;
   for (int64_t i = 0; i < n; ++i) {
-    const double exact = values[i], spread = spreads[i];
+    const double exact = values[i];
+    // Nothing known times an infinite uncertainty: anything.
+    const double spread = std::isnan(spreads[i]) ? kInfinity : spreads[i];
     const double rounded = round_through(type, exact);
     double bound = 0;
     if (spread > 0) {

@@ -18,6 +18,8 @@ using ir::Type;
 
 namespace {
 
+constexpr size_t kLineWidth = 112;  // with the comment, within a function
+
 ReferenceNames interface_of(const ir::Graph& graph, Names& taken) {
   ReferenceNames names;
   names.function = taken.take(graph.name);
@@ -160,12 +162,17 @@ Expression Body::with_axes(Expression x, const std::vector<AxisId>& axes) {
 
 Expression Body::named(Expression x, std::string_view wanted) {
   std::string name = taken_.take(wanted);
-  std::string comment = x.number ? "" : "  # " + shape_comment(x.dims);
-  lines_.push_back(name + " = " + x.text + comment);
+  add_line(name + " = " + x.text, x.number ? "" : "# " + shape_comment(x.dims));
   x.text = name;
   x.binding = Binding::Postfix;
   x.fill.clear();
   return x;
+}
+
+void Body::add_line(const std::string& line, const std::string& comment) {
+  bool beside = line.size() + comment.size() <= kLineWidth;
+  if (!beside && !comment.empty()) lines_.push_back(comment);
+  lines_.push_back(beside && !comment.empty() ? line + "  " + comment : line);
 }
 
 std::string Body::shared(const std::string& call, std::string_view wanted) {
@@ -226,8 +233,9 @@ std::optional<Body::Binder> Body::bind_symbol(SymbolId symbol, const std::set<Sy
         std::string t = s.text([this](SymbolId id) { return symbol_name(id); });
         return s.as_symbol() || (s.constant() && *s.constant() >= 0) ? t : "(" + t + ")";
       };
-      if (!(rest == Size(0))) shape = "(" + shape + " - " + text(rest) + ")";
-      if (!(factor == Size(1))) shape += " // " + text(factor);
+      bool scaled = !(factor == Size(1));
+      if (!(rest == Size(0))) shape += " - " + text(rest);
+      if (scaled) shape = (rest == Size(0) ? shape : "(" + shape + ")") + " // " + text(factor);
       solved = Binder{symbol, shape, used};
     }
   }

@@ -63,7 +63,7 @@ class Body {
   Expression named(Expression x, std::string_view wanted);  // gives it a line of its own
 
   // ---- the finished parts ----
-  void add_line(std::string line) { lines_.push_back(std::move(line)); }
+  void add_line(const std::string& line, const std::string& comment = "");  // beside it, or above it where it is long
   std::vector<std::string> opening() const;  // the lines that bind sizes and element types
   const std::vector<std::string>& lines() const { return lines_; }
   const std::set<std::string, std::less<>>& locals() const { return locals_; }

@@ -164,6 +164,10 @@ Expression spell_cast(Body& body, const Site& site) {
     if (to == x.type) return x;
     return {(to == Type(DType::Int) ? "int(" : "float(") + x.text + ")", Binding::Postfix, {}, to, true};
   }
+  if (x.number && to.boolean()) {
+    std::string text = x.text == "1" ? "True" : x.text == "0" ? "False" : "bool(" + x.text + ")";
+    return {x.type.boolean() ? x.text : text, Binding::Postfix, {}, to, true};
+  }
   return body.cast(x, to);
 }
 

@@ -97,16 +97,23 @@ Expression spell_concat(Body& body, const Site& site) {
   for (size_t i = 0; i < site.operands.size(); ++i)
     dims = merged(dims, replaced(site.value(i).dims, attr.from[i], attr.to));
   if (!holds(dims, attr.to)) dims.push_back(attr.to);
+  const std::string dim = dim_text(position(dims, attr.to), dims.size());
   std::string parts;
   for (size_t i = 0; i < site.operands.size(); ++i) {
-    Expression part = body.with_axes(site.value(i), {attr.from[i]});
-    part.dims = replaced(part.dims, attr.from[i], attr.to);
-    part = body.arranged(std::move(part), dims, true);
+    Expression part = site.value(i);
+    if (holds(part.dims, attr.from[i])) {
+      part.dims = replaced(part.dims, attr.from[i], attr.to);
+      part = body.arranged(std::move(part), dims, true);
+    } else {  // constant along its own axis, which may be of size one
+      part = body.arranged(std::move(part), replaced(dims, attr.to, kUnit), true);
+      if (!(body.graph.axis(attr.from[i]).size == Size(1)))
+        part = followed_by(std::move(part), ".repeat_interleave(" + body.axis_size(attr.from[i]) + ", dim=" + dim + ")",
+                           dims);
+    }
     parts += (parts.empty() ? "" : ", ") + body.cast(std::move(part), type).text;
   }
   if (site.operands.size() == 1) parts += ",";
-  return {"torch.cat((" + parts + "), dim=" + dim_text(position(dims, attr.to), dims.size()) + ")", Binding::Postfix,
-          dims, type, false};
+  return {"torch.cat((" + parts + "), dim=" + dim + ")", Binding::Postfix, dims, type, false};
 }
 
 Expression spell_split(Body& body, const Site& site) {

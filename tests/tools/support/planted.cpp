@@ -44,6 +44,12 @@ constexpr Swap kDerivatives[] = {
     {Op::Erf, Op::Atan}, {Op::Sqrt, Op::Rsqrt},
 };
 
+constexpr Swap kShapes[] = {{Op::Sum, Op::Add},
+                            {Op::Gather, Op::ScatterAdd},
+                            {Op::Split, Op::Add},
+                            {Op::TopK, Op::Add},
+                            {Op::Contract, Op::Mul}};
+
 Op stand_in(std::span<const Swap> swaps, const std::string& name) {
   for (const Swap& swap : swaps)
     if (info(swap.op).name == name) return swap.with;
@@ -53,14 +59,9 @@ Op stand_in(std::span<const Swap> swaps, const std::string& name) {
 
 }  // namespace
 
-Graph Plant::promoted_wrongly(Graph graph) const {
-  if (!promotion) return graph;
-  InferenceRules rules = inference_rules();
-  rules.promote = [](Type a, Type b) {
-    bool both = a.floating() && b.floating() && !a.weak() && !b.weak();
-    return both ? a : promote(a, b);
-  };
-  GraphBuilder builder(rules);
+Result<Graph> Plant::inferred_wrongly(const Graph& graph) const {
+  if (!inference) return graph;
+  GraphBuilder builder(*inference);
   Graph& start = builder.graph();
   start = graph;
   start.nodes.clear();
@@ -73,11 +74,16 @@ Graph Plant::promoted_wrongly(Graph graph) const {
     NodeId old = input.node;
     image[old] = builder.input(std::move(input));
   }
-  std::vector<NodeId> roots;
-  for (const Output& output : graph.outputs) roots.push_back(output.node);
-  copy_nodes(graph, roots, builder, image);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (image.contains(static_cast<NodeId>(i))) continue;
+    std::vector<NodeId> args = graph.nodes[i].args;
+    for (NodeId& arg : args) arg = image.at(arg);
+    KW_TRY(image[static_cast<NodeId>(i)], builder.try_make(graph.nodes[i].op, std::move(args), graph.nodes[i].attr));
+  }
   for (Output output : graph.outputs) {
+    const std::vector<AxisId>& before = graph[output.node].axes;
     output.node = image.at(output.node);
+    if (builder[output.node].axes != before) return bad_input("the output " + output.name + " has other axes");
     builder.output(std::move(output));
   }
   return std::move(builder).finish();
@@ -93,7 +99,17 @@ Plant planted(const std::string& what) {
   } else if (words.size() == 2 && words[0] == "derivative") {
     plant.derivatives.emplace(*op_from_name(words[1]), derivative_rule(stand_in(kDerivatives, words[1])));
   } else if (what == "promotion") {
-    plant.promotion = true;
+    plant.inference = inference_rules();
+    plant.inference->promote = [](Type a, Type b) {
+      bool both = a.floating() && b.floating() && !a.weak() && !b.weak();
+      return both ? a : promote(a, b);
+    };
+  } else if (words.size() == 2 && words[0] == "shape") {
+    plant.inference = inference_rules();
+    Op op = *op_from_name(words[1]);
+    InferenceRule row = plant.inference->rows[op];
+    row.shape = plant.inference->rows[stand_in(kShapes, words[1])].shape;
+    plant.inference->rows = plant.inference->rows.with(op, row);
   } else if (what == "rewrite") {
     plant.rewrites.push_back({"planted", "sub(x, y)", "add(x, y)"});
   } else {

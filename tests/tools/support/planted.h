@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/derivative/rule.h"
 #include "ir/graph.h"
+#include "ir/infer.h"
 #include "ir/interpreter/meaning.h"
 #include "ir/simplify/rule.h"
 
@@ -16,13 +18,14 @@ struct Plant {
   std::map<ir::Op, ir::Meaning> meanings;
   std::map<ir::Op, ir::DerivativeRule> derivatives;
   std::vector<ir::Rule> rewrites;
-  bool promotion = false;  // of two floating types the first wins
+  std::optional<ir::InferenceRules> inference;  // with a wrong shape, or the first of two floating types winning
 
-  ir::Graph promoted_wrongly(ir::Graph graph) const;  // the graph itself unless promotion is planted
+  // The graph as these rules infer it, or why they do not; itself if none are planted.
+  Result<ir::Graph> inferred_wrongly(const ir::Graph& graph) const;
 };
 
-// "meaning:exp" gives exp the row of another op (exp2), "derivative:exp" likewise; "promotion"; "rewrite"; "" plants
-// nothing. Anything else ends the program.
+// "meaning:exp" gives exp the row of another op (exp2), "derivative:exp" and "shape:sum" likewise; "promotion";
+// "rewrite"; "" plants nothing. Anything else ends the program.
 Plant planted(const std::string& what);
 
 }  // namespace kw::tools
