@@ -113,8 +113,11 @@ TEST(Reference, ATensorWithoutDimensionsIsPromotedLikeAnyOther) {
 }
 
 TEST(Reference, SizesComeFromShapes) {
-  std::string text =
-      function_of("op f(x: f32[rows, c = 2*half])\n  y = slice(x, c -> h = half, start = half)\nreturn y\n");
+  std::string text = function_of(
+      "op f(x: f32[rows, c = 2*half])\n"
+      "  sizes half = 4\n"
+      "  y = slice(x, c -> h = half, start = half)\n"
+      "return y\n");
   EXPECT_NE(text.find("half = x.shape[-1] // 2"), std::string::npos) << text;
   EXPECT_NE(text.find("x[..., half:]"), std::string::npos) << text;
 }
