@@ -135,8 +135,10 @@ struct RunningLogSumExp {
     // Each term: exp within its ulps (2 u each) of a difference that was itself rounded; the mean distance weighs both.
     const double mean_distance = distance / sum;
     const double exps = (2 * (ulps_exp(DType::F32, 0, 0) + 1.173 * mean_distance) + mean_distance) * u;
+    // An online kernel rescales its partial sums wherever it joins two of them.
+    const double joins = 2 * ulps_exp(DType::F32, 0, 0) * std::bit_width(static_cast<uint64_t>(terms)) * u;
     const double last = 2 * u * std::fabs(log_sum) + 2 * u * (std::fabs(m) + std::fabs(value()));
-    return moved + exps + model.roundings(terms) * u + last;
+    return moved + exps + joins + model.roundings(terms) * u + last;
   }
 };
 

@@ -1,4 +1,5 @@
 // The bound: kernels that round where the graph says and sum in another order lie within it; others lie outside.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -336,6 +337,37 @@ TEST(InterpreterBound, ASoftmaxWithMaskedElementsLiesWithin) {
   // A bound of use: a hundred ulps at most where the probability is not tiny.
   for (size_t i = 0; i < values.size(); ++i)
     EXPECT_TRUE(out->at(0).values[i] <= 1e-3 || out->at(0).bounds[i] < 150 * ulp(DType::F32, out->at(0).values[i]));
+}
+
+// A pair (m, Σ exp(x - m)) per lane, joined in a tree, as an online kernel keeps it.
+float online_logsumexp(const Values& x) {
+  std::vector<std::pair<float, float>> lanes(16, {-INFINITY, 0.0f});
+  auto join = [](std::pair<float, float> a, std::pair<float, float> b) {
+    const float m = std::max(a.first, b.first);
+    if (m == -INFINITY) return a;
+    return std::pair(m, a.second * std::exp(a.first - m) + b.second * std::exp(b.first - m));
+  };
+  for (size_t i = 0; i < x.size(); ++i) lanes[i % 16] = join(lanes[i % 16], {static_cast<float>(x[i]), 1.0f});
+  for (size_t step = 8; step; step /= 2)
+    for (size_t i = 0; i < step; ++i) lanes[i] = join(lanes[i], lanes[i + step]);
+  return lanes[0].first + std::log(lanes[0].second);
+}
+
+TEST(InterpreterBound, AnOnlineLogSumExpLiesWithinAndABf16SumOutside) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  c.output(c.b.reduce(Op::LogSumExp, c.tensor("x", DType::F32, {n}), {n}), {});
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Values x = random_bf16(1000, seed, seed % 3 ? 4 : 0.1);
+    if (seed % 5 == 0) std::sort(x.begin(), x.end());  // every element is a new maximum
+    c.give("x", {1000}, x);
+    const Array oracle = c.run(kBounded);
+    const ErrorReport report = compare(oracle, Values{online_logsumexp(x)}, DType::F32);
+    EXPECT_TRUE(report.within()) << seed << ": " << describe(report);
+    double sum = 0;
+    for (double v : x) sum = bf16(sum + std::exp(v));
+    EXPECT_FALSE(compare(oracle, Values{std::log(sum)}, DType::F32).within()) << seed;
+  }
 }
 
 TEST(InterpreterBound, ACubeMayBeRoundedAfterItsSquare) {
