@@ -244,6 +244,7 @@ case("index_select", lambda x, i: x.index_select(1, i), (3, 5), ints(5, 4), exac
 case("index_tensor", lambda x, i: (x[i], x[:, i], x[i, i], x[i[:, None], i]), (5, 5), ints(5, 4), exact=True)
 case("index_apart", lambda x, i: x[i, :, i], (5, 2, 5), ints(5, 4), exact=True)
 case("embedding", lambda i, w: F.embedding(i, w), ints(7, 2, 3), (7, 4), exact=True)
+case("embedding_padding", lambda i, w: F.embedding(i, w, padding_idx=-2), ints(7, 2, 3), (7, 4), exact=True)
 case("one_hot", lambda i: F.one_hot(i, 7), ints(7, 2, 3), exact=True)
 case("scatter_add", lambda x, i, y: x.scatter_add(1, i, y), (3, 5), ints(5, 3, 4), (3, 4))
 case("scatter", lambda x, i: torch.scatter(x, 1, i.argsort(1), 1.5), (3, 4), ints(4, 3, 4), exact=True)

@@ -71,6 +71,40 @@ Result<Value> functional_batch_norm(Call& call) {
   return Value{SequenceValue{{*y, Value{NoneValue{}}, Value{NoneValue{}}, running[0], running[1]}, true, {}}};
 }
 
+Value first_of(Value result, size_t count) {
+  SequenceValue out{{std::move(result)}, true, {}};
+  out.items.resize(count);  // what only a backward needs is None
+  return Value{std::move(out)};
+}
+
+Result<Value> eval_batch_norm(Call& call) {  // (y, mean, rstd)
+  KW_TRY(Value y, call_torch(call.context, "torch.nn.functional.batch_norm",
+                             {{call["input"], call["running_mean"], call["running_var"], call["weight"], call["bias"],
+                               Value{false}, call["momentum"], call["eps"]},
+                              {}}));
+  return first_of(std::move(y), 3);
+}
+
+Result<Value> native_layer_norm(Call& call) {  // (y, mean, rstd)
+  KW_TRY(Value y,
+         call_torch(call.context, "aten.layer_norm",
+                    {{call["input"], call["normalized_shape"], call["weight"], call["bias"], call["eps"]}, {}}));
+  return first_of(std::move(y), 3);
+}
+
+Result<Value> native_group_norm(Call& call) {  // (y, mean, rstd)
+  KW_TRY(Value y, call_torch(call.context, "aten.group_norm",
+                             {{call["input"], call["groups"], call["weight"], call["bias"], call["eps"]}, {}}));
+  return first_of(std::move(y), 3);
+}
+
+Result<Value> softmax_with_type(Call& call) {  // half_to_float: computed and kept in fp32
+  KW_TRY(bool to_float, call.boolean("half_to_float"));
+  std::string_view name = call.name.find("log") == std::string_view::npos ? "aten.softmax" : "aten.log_softmax";
+  Value type = to_float ? Value{DTypeValue{Type(DType::F32)}} : Value{};
+  return call_torch(call.context, name, {{call["input"], call["dim"], type}, {}});
+}
+
 Result<Value> as_number(Call& call) {  // torch.sym_float, torch.sym_int: numbers stay what they are
   if (!is_number(call["input"])) return call.wrong("input", "a number");
   return call["input"];
@@ -87,6 +121,12 @@ constexpr Entry kEntries[] = {
     {"native_dropout", kAten, "input, p, train", native_dropout},
     {"_native_batch_norm_legit_functional", kAten,
      "input, weight, bias, running_mean, running_var, training, momentum, eps", functional_batch_norm},
+    {"_native_batch_norm_legit_no_training", kAten, "input, weight, bias, running_mean, running_var, momentum, eps",
+     eval_batch_norm},
+    {"native_layer_norm", kAten, "input, normalized_shape, weight, bias, eps", native_layer_norm},
+    {"native_group_norm", kAten, "input, weight, bias, n, c, hxw, groups, eps", native_group_norm},
+    {"_softmax", kAten, "input, dim, half_to_float", softmax_with_type},
+    {"_log_softmax", kAten, "input, dim, half_to_float", softmax_with_type},
     {"sym_float", kTorch, "input", as_number},
     {"sym_int", kTorch, "input", as_number},
 };

@@ -86,7 +86,21 @@ Result<Value> embedding(Call& call) {
   if (weight.dims.size() != 2) return call.refuse("needs a weight of rank 2");
   if (call.has("max_norm") && call.given("max_norm"))
     return call.refuse("with max_norm changes its weight, which is not read");
-  return Value{take(call.context, weight, 0, index)};
+  TensorValue out = take(call.context, weight, 0, index);
+  if (!call.given("padding_idx")) return Value{out};
+  // The row of the padding index takes no gradient.
+  KW_TRY(Size padding, call.size("padding_idx"));
+  auto known = call.builder.graph().hinted(padding);
+  if (call.name.starts_with("aten.") || call.name == "torch.embedding") {
+    if (known && *known < 0) return Value{out};  // there, a negative one means none
+  } else if (known && *known < 0) {
+    padding = padding + size_of_dim(call.builder.graph(), weight.dims[0]);
+  }
+  Expression rows = expression(call, out);
+  TensorValue own = rename_apart(call.context, index, weight.dims);
+  Expression is_padding =
+      equals(expression(call, own), padding.constant() ? rows.integer(*padding.constant()) : rows.size(padding));
+  return Value{TensorValue{select(is_padding, stop_gradient(rows), rows).node(), out.dims}};
 }
 
 enum class Scatter { Set, Add };

@@ -1,4 +1,6 @@
 // Positions of dimensions become axes: broadcasting, views, joins, and what cannot be.
+#include <algorithm>
+
 #include "torch_session.h"
 
 namespace kw::understand {
@@ -88,6 +90,42 @@ TEST(TorchTypes, DimensionsDecideBeforeRankZeroAndNumbers) {
   EXPECT_EQ(t.text(t.call("operator.truediv", {i, t.integer(2)})), "tensor f32[m]");
   EXPECT_EQ(t.text(t.call("torch.softmax", {x, t.integer(0)}, {{"dtype", Value{DTypeValue{Type(DType::F32)}}}})),
             "tensor f32[n]");
+}
+
+TEST(TorchTypes, ANumberTakesPartUnroundedInSumsAndRoundedInComparisons) {
+  TorchSession t;
+  Value x = t.input("x", {"n"}, {4}, t.T);
+  auto operand = [&](const Value& value, size_t i) {
+    const ir::Node& node = t.builder[value.get<TensorValue>()->node];
+    return t.builder[node.args[i]];
+  };
+  EXPECT_EQ(operand(t.call("operator.add", {x, t.real(0.3)}), 1).op, ir::Op::Const);
+  EXPECT_EQ(operand(t.call("operator.lt", {x, t.real(0.3)}), 1).op, ir::Op::Cast);
+  EXPECT_EQ(operand(t.call("operator.pow", {x, t.real(0.3)}), 1).op, ir::Op::Cast);
+  EXPECT_EQ(operand(t.call("operator.lt", {x, t.real(0.5)}), 1).op, ir::Op::Const);  // every type holds 0.5
+}
+
+TEST(TorchTypes, AFunctionThatWidensInsideRoundsOnceAtItsEnd) {
+  TorchSession t;
+  Value x = t.input("x", {"n"}, {4}, t.T);
+  Value y = t.call("torch.nn.functional.silu", {x});
+  const ir::Node& last = t.builder[y.get<TensorValue>()->node];
+  EXPECT_EQ(last.op, ir::Op::Cast);
+  EXPECT_EQ(last.type, t.T);
+  EXPECT_EQ(t.builder[last.args[0]].type, promote(t.T, Type(DType::F32)));
+}
+
+TEST(TorchTypes, TheRowOfAPaddingIndexTakesNoGradient) {
+  for (bool padded : {false, true}) {
+    TorchSession t;
+    Value index = t.input("i", {"n"}, {4}, Type(DType::I64)), weight = t.input("w", {"rows", "cols"}, {7, 3}, t.T);
+    std::vector<std::pair<std::string, Value>> keyword;
+    if (padded) keyword.emplace_back("padding_idx", t.integer(-1));
+    t.call("torch.nn.functional.embedding", {index, weight}, keyword);
+    const auto& nodes = t.builder.graph().nodes;
+    EXPECT_EQ(std::any_of(nodes.begin(), nodes.end(), [](const ir::Node& n) { return n.op == ir::Op::StopGradient; }),
+              padded);
+  }
 }
 
 TEST(TorchErrors, AnUnknownCallNamesTheNearestKnownOnes) {
