@@ -1,11 +1,13 @@
 #include "base/document.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "base/embedded.h"
 #include "base/format.h"
@@ -179,6 +181,34 @@ Status check_json(const std::string& text, const Document& document) {
   }
 }
 
+// Where a document begins; nothing else of it.
+class FirstEvent : public YAML::EventHandler {
+ public:
+  YAML::Mark start;
+  void OnDocumentStart(const YAML::Mark& mark) override { start = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// Asks the parser for two documents and no more: loading all of them does not end on some texts (an anchor without a
+// value), and loading the first alone would pass over whatever stands behind it.
+Status check_one_document(const std::string& text, const Document& document) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  FirstEvent event;
+  if (!parser.HandleNextDocument(event)) return Failure(document.error_at(0, 0, "the file is empty"));
+  if (parser.HandleNextDocument(event))
+    return Failure(document.error_at(event.start.line + 1, event.start.column + 1,
+                                     "a second YAML document begins here; there must be only one"));
+  return {};
+}
+
 }  // namespace
 
 Document::Document() : root_(std::make_unique<YAML::Node>()) {}
@@ -223,11 +253,8 @@ Result<Document> Document::load(std::string_view text, const std::string& file, 
   KW_CHECK(check_nesting(text, document));
   if (syntax == Syntax::Json) KW_CHECK(check_json(document.text_, document));
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(document.text_);
-    if (documents.empty()) return bad_input("the file is empty", Place{file});
-    if (documents.size() > 1)
-      return Failure(document.error_at(documents[1], "a second YAML document begins here; there must be only one"));
-    *document.root_ = documents[0];
+    KW_CHECK(check_one_document(document.text_, document));
+    *document.root_ = YAML::Load(document.text_);
     if (!document.root_->IsMap())
       return Failure(document.error_at(*document.root_, "the file must be a mapping of keys to values"));
 

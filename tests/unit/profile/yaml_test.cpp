@@ -179,9 +179,10 @@ TEST(ProfileYaml, ANewerSchemaIsRefusedWithAClearWordWhateverElseItHolds) {
 }
 
 TEST(ProfileYaml, ADocumentThatIsNoProfileIsRefused) {
-  for (const char* text : {"", "just words", "- a\n- b\n", "schema: one\n", "schema: 0\n", "a: [1, 2\n", "\t\tx: 1",
-                           "schema: 1\n---\nschema: 1\n", "{", "key: 'open", "schema: 1\n", "*a", "&a [*a]",
-                           "? {a: b}\n: c\nschema: 1", "schema: [1]", "!!binary x"})
+  for (const char* text :
+       {"", "just words", "- a\n- b\n", "schema: one\n", "schema: 0\n", "a: [1, 2\n", "\t\tx: 1",
+        "schema: 1\n---\nschema: 1\n", "{", "key: 'open", "schema: 1\n", "*a", "&asch,ma", "schema: 1\n} more",
+        "{schema: 1} more", "&a [*a]", "? {a: b}\n: c\nschema: 1", "schema: [1]", "!!binary x"})
     EXPECT_NE(error_of(text), "no error") << text;
   EXPECT_NE(error_of(std::string("schema: 1\0x", 11)), "no error");
   EXPECT_NE(error_of("schema: \xff"), "no error");
