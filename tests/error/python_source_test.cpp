@@ -121,6 +121,12 @@ constexpr Row kRows[] = {
      "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.weights = 2\n    def "
      "forward(self, x):\n        return x * self.weight\n",
      "op.py:9:20: error: an object of class M has no attribute weight", "weights"},
+    {"LayerMadeInForward", "class M(nn.Module):\n    def forward(self, x):\n        return nn.Linear(4, 4)(x)\n",
+     "op.py:6:16: error: a layer that every call makes anew is not read", "constructor"},
+    {"DoublingList", "def f(x):\n    a = [1]\n    for _ in range(60):\n        a = a + a\n    return x * len(a)\n",
+     "op.py:7:13: error", "too long"},
+    {"ExplodingSize", "def f(x):\n    n = x.shape[0]\n    for _ in range(60):\n        n = n * n\n    return x * n\n",
+     "op.py:7:13: error", "64 bits"},
     {"DivisionByZero", "def f(x):\n    return x * (1 // 0)\n",
      "op.py:5:17: error: the program raises ZeroDivisionError", ""},
     {"HugeInteger", "def f(x):\n    return x * 123456789012345678901234567890\n", "op.py:5:16: error",

@@ -298,6 +298,7 @@ Status Interpreter::augmented_assign(const AugmentedAssign& node) {
   if (const auto list = as<ListObject>(old); list && node.op == BinaryOperator::Add) {
     KW_TRY(const Value more, evaluate(*node.value));
     KW_TRY(const std::vector<Value> items, iterate(more));
+    if (list->items.size() > 100'000) return refuse("this list is too long to be read");
     list->items.insert(list->items.end(), items.begin(), items.end());
     return {};
   }

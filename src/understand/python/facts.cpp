@@ -55,15 +55,20 @@ std::optional<ir::Size> Facts::solve(ir::SymbolId symbol, const ir::Size& a, con
   return quotient;
 }
 
-// The symbol of b that, put in the place of `symbol`, makes a the same size as b, or the same for every even number.
+// The symbol of b that, put in the place of `symbol`, makes a the same size as b, at least where it is even.
 std::optional<ir::Size> Facts::stand_in(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const {
   for (const ir::SymbolId other : b.symbols()) {
     if (other == symbol) return std::nullopt;
     const ir::Size replaced = a.substitute(
         [&](ir::SymbolId id) { return id == symbol ? std::optional(ir::Size::symbol(other)) : std::nullopt; });
     if (replaced == b) return ir::Size::symbol(other);
-    const auto even = [](ir::SymbolId) { return std::optional<int64_t>(1 << 12); };
-    if (b.as_symbol() && replaced.symbols().size() == 1 && replaced.evaluate(even) == even(0)) return b;
+    const auto same_at = [&](int64_t number) {
+      const auto value = [&](ir::SymbolId) { return std::optional(number); };
+      return replaced.evaluate(value) == b.evaluate(value);
+    };
+    if (b.symbols().size() == 1 && replaced.symbols().size() == 1 && same_at(4096) && same_at(5004)) {
+      return ir::Size::symbol(other);
+    }
   }
   return std::nullopt;
 }

@@ -27,6 +27,7 @@ Interpreter::Interpreter(SourceReader& sources, Facts& facts, Packages& packages
   };
   torch_.make_parameter = [this](std::string name, ir::InputKind kind, std::vector<ir::Size> sizes,
                                  ir::Type type) -> Result<TensorValue> {
+    if (running_) return refuse("a layer that every call makes anew is not read", "make it in the constructor");
     ir::Input input;
     input.name = "#" + std::to_string(builder_.graph().inputs.size());
     input.kind = kind;

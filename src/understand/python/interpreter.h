@@ -70,7 +70,8 @@ class Interpreter {
   };
   // Buffers that the program changed in place, with their last value, in the order of the first change.
   std::vector<BufferUpdate> buffer_updates() const;
-  Result<TensorValue> current(const TensorValue& tensor);     // after in-place changes; an overwritten view is refused
+  Result<TensorValue> current(const TensorValue& tensor);  // after in-place changes; an overwritten view is refused
+  void set_running() { running_ = true; }  // the constructor is done: what is made from now on is made in every call
   void set_sampling(bool sampling) { sampling_ = sampling; }  // get_inputs() runs: elements do not matter
   bool is_module_class(const ClassObject& type) const;
   Failure refuse(std::string message, std::string hint = {}) const;  // at the current place
@@ -251,6 +252,7 @@ class Interpreter {
   long steps_ = 0;
   bool building_ = false;  // a constructor runs: in-place changes of parameters are initialisations
   bool sampling_ = false;
+  bool running_ = false;
   int no_gradient_ = 0;       // inside torch.no_grad()
   int optional_imports_ = 0;  // inside try/except ImportError
   std::map<std::pair<bool, ir::DType>, ir::Type> type_parameters_;

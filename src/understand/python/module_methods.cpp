@@ -77,6 +77,7 @@ Result<Value> Interpreter::make_parameter(Arguments arguments, ir::InputKind kin
   const bool is_input = builder_[tensor->node].op == ir::Op::Input;
   if (is_input && !is_sample(*tensor) && tensor->identity != 0)
     return *data;  // a parameter of a parameter is the same one
+  if (running_) return refuse("a parameter that every call makes anew is not read", "make it in the constructor");
   ir::Input input;
   input.name = "#" + std::to_string(builder_.graph().inputs.size());
   input.kind = kind;

@@ -6,6 +6,8 @@
 namespace kw::understand::python {
 namespace {
 
+constexpr size_t kLongestList = 100'000;
+
 struct OperatorName {
   BinaryOperator op;
   const char* symbol;
@@ -158,6 +160,12 @@ Result<Value> Interpreter::size_binary(BinaryOperator op, const ir::Size& left, 
     if (overflow) return refuse("this integer does not fit into 64 bits");
     return int_value(result);
   }
+  // What does not fit into 64 bits at the user's own shape fits nowhere.
+  const auto hint_left = builder_.graph().hinted(left), hint_right = builder_.graph().hinted(right);
+  int64_t ignored = 0;
+  if (op == Mul && hint_left && hint_right && __builtin_mul_overflow(*hint_left, *hint_right, &ignored)) {
+    return refuse("this integer does not fit into 64 bits");
+  }
   switch (op) {
     case Add:
       return Value{left + right};
@@ -173,9 +181,11 @@ Result<Value> Interpreter::size_binary(BinaryOperator op, const ir::Size& left, 
       return scalar_binary(op, Value{left}, Value{right});
     case Pow: {
       if (!b || *b < 0 || *b > 8) return scalar_binary(op, Value{left}, Value{right});
-      ir::Size result(1);
-      for (int64_t i = 0; i < *b; ++i) result = result * left;
-      return Value{result};
+      Value result = int_value(1);
+      for (int64_t i = 0; i < *b; ++i) {
+        KW_TRY(result, size_binary(Mul, *result.get<ir::Size>(), left));
+      }
+      return result;
     }
     default:
       break;
@@ -269,6 +279,7 @@ Result<Value> Interpreter::binary(BinaryOperator op, const Value& left, const Va
   const auto* b = sequence_items(right);
   const bool tuples = left.get<SequenceValue>() && right.get<SequenceValue>();
   if (op == Add && a && b && (tuples || (as<ListObject>(left) && as<ListObject>(right)))) {
+    if (a->size() + b->size() > kLongestList) return refuse("this list is too long to be read");
     std::vector<Value> items = *a;
     items.insert(items.end(), b->begin(), b->end());
     return tuples ? tuple_value(std::move(items)) : list_value(std::move(items));
@@ -278,7 +289,7 @@ Result<Value> Interpreter::binary(BinaryOperator op, const Value& left, const Va
   if (op == Mul && sequence && as_size(*count)) {
     KW_TRY(const int64_t times, facts_.fix(builder_.graph(), *as_size(*count)));
     const std::vector<Value>& part = *sequence_items(*sequence);
-    if (times > 0 && part.size() * static_cast<uint64_t>(times) > 100'000)
+    if (times > 0 && part.size() * static_cast<uint64_t>(times) > kLongestList)
       return refuse("this list is too long to be read");
     std::vector<Value> items;
     for (int64_t i = 0; i < times; ++i) items.insert(items.end(), part.begin(), part.end());
@@ -286,6 +297,7 @@ Result<Value> Interpreter::binary(BinaryOperator op, const Value& left, const Va
   }
   if (left.get<std::string>() || as<OpaqueString>(left)) {
     if (op == Add && left.get<std::string>() && right.get<std::string>()) {
+      if (left.get<std::string>()->size() > kLongestList) return refuse("this string is too long to be read");
       return Value{*left.get<std::string>() + *right.get<std::string>()};
     }
     if (op == Mod || (op == Add && (right.get<std::string>() || as<OpaqueString>(right)))) {

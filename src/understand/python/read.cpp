@@ -241,6 +241,7 @@ class Reading {
     const std::string inside = type ? type->name : function->name;
     KW_TRY(Arguments arguments, interface.call_arguments(*function, inside, bound, std::move(given)));
     interpreter.at(function->file, function->span);
+    interpreter.set_running();
     KW_TRY(const Value returned, interpreter.call(callee, std::move(arguments)));
     interpreter.at(function->file, function->span);
     auto constructor = interface.constructor_values();

@@ -27,6 +27,17 @@ TEST(PythonInterface, EqualNumbersAloneAreNotTheSameSize) {
   EXPECT_EQ(read->graph.symbols.size(), 3u);
 }
 
+TEST(PythonInterface, TheSameNameWithAnotherNumberIsAnotherSize) {
+  const auto read = read_python(source(
+      "features = 6\nclass M(nn.Module):\n    def __init__(self, features):\n        super().__init__()\n"
+      "        self.w = nn.Parameter(torch.ones(features, 6))\n    def forward(self, x):\n        return x @ self.w.T\n"
+      "def get_inputs():\n    return [torch.rand(3, features)]\ndef get_init_inputs():\n    return [4]\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  const ir::Graph& graph = read->graph;
+  EXPECT_EQ(graph.hinted(graph.axis(graph.inputs[1].dims[0]).size), 4);
+  EXPECT_EQ(graph.hinted(graph.axis(graph.inputs[0].dims[1]).size), 6);
+}
+
 TEST(PythonInterface, ASizeMadeFromOthersKeepsItsFormula) {
   EXPECT_EQ(header(source("half = 8\nwhole = 2 * half\ndef f(x):\n    return x[:, :1] + 1\ndef get_inputs():\n"
                           "    return [torch.randn(whole, half)]\n")),
