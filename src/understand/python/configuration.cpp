@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "understand/python/interpreter.h"
 
 namespace kw::understand::python {
@@ -119,13 +120,24 @@ std::optional<std::string> other_name(const ClassDef& definition, const std::str
   return std::nullopt;
 }
 
+// What a library's base class gives every configuration, by the published rules: num_labels.
+const ValueRule* inherited_rule(const ClassDef& definition, const std::string& field) {
+  const bool has_library_base = std::any_of(definition.bases.begin(), definition.bases.end(), [](const ExprPtr& base) {
+    const auto* name = base->get<Name>();
+    return name && (name->id == "PreTrainedConfig" || name->id == "PretrainedConfig");
+  });
+  const ValueRule* rule = has_library_base ? published_rules().value_of(field, definition.name) : nullptr;
+  const bool exact = rule && std::find(rule->names.begin(), rule->names.end(), field) != rule->names.end();
+  return exact && parse_integer(rule->value) ? rule : nullptr;
+}
+
 }  // namespace
 
 bool configuration_has(const ConfigObject& config, const std::string& field) {
   if (config.fields.find(field)) return true;
   const std::string name = other_name(*config.definition, field).value_or(field);
   const Field found = find_field(*config.definition, name);
-  return found.value && !found.computed;
+  return (found.value && !found.computed) || inherited_rule(*config.definition, name);
 }
 
 Result<std::optional<Value>> configuration_attribute(Interpreter& interpreter, ConfigObject& config,
@@ -151,6 +163,12 @@ Result<std::optional<Value>> configuration_attribute(Interpreter& interpreter, C
         config.fields.set(wanted, *inherited);
         return inherited;
       }
+    }
+    if (const ValueRule* rule = inherited_rule(*config.definition, name)) {
+      interpreter.assume("config." + wanted, rule->value, "docs/assumptions.md: a field that configurations inherit");
+      Value value{interpreter.size_named(wanted, *parse_integer(rule->value), SizeOrigin::Given)};
+      config.fields.set(wanted, value);
+      return value;
     }
     return std::optional<Value>();
   }

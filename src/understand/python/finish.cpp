@@ -213,7 +213,7 @@ void drop_unused_symbols(ir::Graph& graph) {
 }  // namespace
 
 Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returned, const Value* module,
-                                  std::string name) {
+                                  std::string name, const std::function<void(ReadResult&)>& named) {
   ReadResult result;
   result.name = name;
   result.is_module = module != nullptr;
@@ -241,6 +241,8 @@ Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returne
     const ir::Input& input = graph.inputs[static_cast<size_t>(graph[source.node].as<ir::InputRef>().index)];
     result.parameters.push_back({input.name, input.kind, source.init, source.place});
   }
+
+  named(result);
 
   add_outputs(interpreter, std::move(outputs));
   for (const auto& update : interpreter.buffer_updates()) {

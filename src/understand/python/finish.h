@@ -2,6 +2,7 @@
 // that only the reading needed.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,9 @@
 
 namespace kw::understand::python {
 
-// `module`: the instance that was read, if any; its parameters are named by their place in it.
+// `module`: the instance that was read, if any; its parameters are named by their place in it. `named` runs when every
+// input has its name, before the graph leaves the interpreter.
 Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returned, const Value* module,
-                                  std::string name);
+                                  std::string name, const std::function<void(ReadResult&)>& named);
 
 }  // namespace kw::understand::python

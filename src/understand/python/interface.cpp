@@ -153,7 +153,7 @@ Result<Value> Interface::constructor_value(const Slot& slot, const FunctionObjec
                                "give it: --init " + name + "=VALUE");
   }
   const std::string because = "docs/assumptions.md: an argument called " + name;
-  if (rule->value == "size") {
+  if (rule->value.starts_with("size")) {
     const int64_t hint = rules().hint_of(name);
     interpreter_.assume("argument " + name + " of " + type.name, "a size, " + std::to_string(hint) + " here", because);
     return Value{interpreter_.size_named(name, hint, SizeOrigin::Given)};
@@ -354,8 +354,10 @@ Result<Arguments> Interface::call_arguments(const FunctionObject& function, cons
     KW_TRY(auto from_options, tensor_from_options(name, annotation));
     KW_TRY(auto option, option_value(name));
     const bool is_present = std::find(request_.present.begin(), request_.present.end(), name) != request_.present.end();
-    const bool is_tensor = annotation.kind == Annotation::Kind::Tensor ||
-                           (annotation.kind == Annotation::Kind::None && !rules().value_of(name, inside));
+    const ValueRule* rule = rules().value_of(name, inside);
+    if (rule && rule->value == "size of a constructor") rule = nullptr;
+    const bool is_tensor =
+        annotation.kind == Annotation::Kind::Tensor || (annotation.kind == Annotation::Kind::None && !rule);
     if (from_options) {
       value = *std::move(from_options);
     } else if (option) {
@@ -369,7 +371,7 @@ Result<Arguments> Interface::call_arguments(const FunctionObject& function, cons
       }
     } else if (is_tensor || is_present || slot.standard) {
       KW_TRY(value, tensor_from_rules(name, inside, annotation));
-    } else if (const ValueRule* rule = rules().value_of(name, inside)) {
+    } else if (rule) {
       interpreter_.assume("argument " + name, rule->value, "docs/assumptions.md: an argument called " + name);
       if (rule->value == "size") {
         value = Value{interpreter_.size_named(name, rules().hint_of(name), SizeOrigin::Given)};

@@ -244,12 +244,13 @@ class Reading {
     interpreter.set_running();
     KW_TRY(const Value returned, interpreter.call(callee, std::move(arguments)));
     interpreter.at(function->file, function->span);
-    auto constructor = interface.constructor_values();
-    auto call = interface.call_values();
+    const auto describe = [&](ReadResult& result) {
+      result.constructor = interface.constructor_values();
+      result.call = interface.call_values();
+    };
     const std::string short_name = method.empty() ? name_ : method;
-    KW_TRY(ReadResult result, finish_reading(interpreter, returned, instance ? &*instance : nullptr, short_name));
-    result.constructor = std::move(constructor);
-    result.call = std::move(call);
+    KW_TRY(ReadResult result,
+           finish_reading(interpreter, returned, instance ? &*instance : nullptr, short_name, describe));
     result.place = type ? type->file->place(type->span) : function->file->place(function->span);
     result.place.end_column = 0;
     result.assumptions = interpreter.assumptions();
