@@ -394,7 +394,14 @@ Result<std::optional<Value>> Interpreter::call_builtin(const std::string& name, 
     if (given[0].is_tensor() && name == "hasattr") {
       return refuse("hasattr() of a tensor is not read");
     }
-    if (as<ExternalObject>(given[0])) return refuse("what " + type_name(given[0]) + " has is not known while reading");
+    if (const auto library = as<ExternalObject>(given[0])) {
+      // getattr(F, name) of an operation or layer that is known; whether a library has another name depends on its
+      // version.
+      const std::string path = library->path + "." + *key;
+      const bool known = knows_torch(path) || (library->path == "torch.nn" && knows_layer(*key)) ||
+                         (library->path == "torch" && ir::dtype_from_torch_name(*key));
+      if (!known) return refuse("what " + library->path + " has is not known while reading");
+    }
     KW_TRY(auto found, find_attribute(given[0], *key));
     if (name == "hasattr") return Value{found.has_value()};
     if (found) return found;

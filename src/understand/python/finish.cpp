@@ -8,6 +8,8 @@
 namespace kw::understand::python {
 namespace {
 
+const std::string kUnregistered = "unregistered_";
+
 bool is_placeholder(const ir::Input& input) { return input.name.starts_with("#"); }
 bool is_sample(const ir::Input& input) { return input.name.starts_with("%"); }
 
@@ -131,7 +133,9 @@ void order_inputs(ir::Graph& graph, const std::vector<int32_t>& state_order) {
                        [&](const ir::Output& output) { return output.updates == candidate.name; });
   };
   const auto is_needed = [&](const ir::Input& candidate) {
-    if (candidate.kind == ir::InputKind::Tensor || candidate.kind == ir::InputKind::Parameter) return true;
+    const bool is_lost = candidate.name.starts_with(kUnregistered);  // replaced, or never put into the module
+    if (candidate.kind == ir::InputKind::Tensor || (candidate.kind == ir::InputKind::Parameter && !is_lost))
+      return true;
     return used.contains(candidate.node) || is_updated(candidate);
   };
   for (int32_t i = 0; i < count; ++i) {
@@ -228,7 +232,7 @@ Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returne
   int unregistered = 0;
   std::set<std::string> taken;
   for (ir::Input& input : graph.inputs) {
-    if (is_placeholder(input)) input.name = "unregistered_" + std::to_string(unregistered++);
+    if (is_placeholder(input)) input.name = kUnregistered + std::to_string(unregistered++);
   }
   for (const ir::Input& input : graph.inputs) {
     if (input.kind == ir::InputKind::Parameter || input.kind == ir::InputKind::Buffer) taken.insert(input.name);
