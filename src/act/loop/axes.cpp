@@ -58,12 +58,16 @@ class AxisChoice {
     collect_leaves(split->second.second, leaves);
   }
 
-  // Where a value has an axis and a part of it, or two axes with a part in common, one of them is walked as itself.
+  // Where an op meets an axis and a part of it, or two axes with a part in common, one of them is walked as itself.
   // True when one was found.
   bool keep_apart() {
     for (const ir::Node& node : graph_.nodes) {
+      std::set<AxisId> together(node.axes.begin(), node.axes.end());
+      const ir::OpKind kind = info(node.op).kind;
+      if (kind == ir::OpKind::Pointwise || kind == ir::OpKind::Reduction)
+        for (ir::NodeId arg : node.args) together.insert(graph_[arg].axes.begin(), graph_[arg].axes.end());
       std::map<AxisId, AxisId> owner;  // of each leaf
-      for (AxisId a : node.axes) {
+      for (AxisId a : together) {
         std::set<AxisId> leaves;
         collect_leaves(a, leaves);
         for (AxisId leaf : leaves) {

@@ -256,6 +256,33 @@ std::optional<ir::Size> IndexArithmetic::enumerated(const Index& index) const {
   return range_of_digits(sum.terms, axes_);
 }
 
+std::optional<Index> IndexArithmetic::fuse(const Index& index, LoopAxisId outer, LoopAxisId inner,
+                                           const ir::Size& inner_size) const {
+  const Sum sum = sum_of(index);
+  Sum fused;
+  fused.constant = sum.constant;
+  ir::Size outer_coefficient, inner_coefficient;
+  for (const Term& term : sum.terms) {
+    if (term.atom.kind == Kind::Axis && (term.atom.axis == outer || term.atom.axis == inner)) {
+      (term.atom.axis == outer ? outer_coefficient : inner_coefficient) = term.coefficient;
+      continue;
+    }
+    Index atom = term.atom;
+    for (Index& operand : atom.operands) {
+      std::optional<Index> part = fuse(operand, outer, inner, inner_size);
+      if (!part) return std::nullopt;
+      operand = *std::move(part);
+    }
+    // Built again, because with the larger axis // and % may go.
+    if (atom.kind == Kind::FloorDiv) atom = floor_div(atom.operands[0], atom.operands[1].size);
+    if (atom.kind == Kind::Mod) atom = mod(atom.operands[0], atom.operands[1].size);
+    add_scaled(fused, atom, term.coefficient);
+  }
+  if (outer_coefficient != inner_coefficient * inner_size) return std::nullopt;
+  if (!is_zero(inner_coefficient)) add_term(fused, axis_index(outer), inner_coefficient);
+  return index_of(fused);
+}
+
 std::vector<LoopAxisId> axes_of(const Index& index) {
   std::vector<LoopAxisId> axes;
   collect_axes(index, axes);

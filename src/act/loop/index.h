@@ -25,6 +25,9 @@ class IndexArithmetic {
   Index rebuild(const Index& index, const std::function<Index(const Index& leaf)>& leaf) const;
   // n, if the index certainly takes each of 0 … n-1 once while its axes run through theirs.
   std::optional<ir::Size> enumerated(const Index& index) const;
+  // The index with outer*inner_size + inner written as `outer` alone, which from now on counts both; nothing if it has
+  // either of them otherwise.
+  std::optional<Index> fuse(const Index& index, LoopAxisId outer, LoopAxisId inner, const ir::Size& inner_size) const;
 
  private:
   const std::vector<LoopAxis>& axes_;

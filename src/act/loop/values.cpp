@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "act/loop/axes.h"
 #include "act/loop/identifier.h"
 #include "act/loop/index.h"
+#include "ir/interpreter/element.h"
 
 namespace kw::act {
 namespace {
@@ -140,7 +142,10 @@ class ValueLowering {
     return out;
   }
 
+  const Number* number_of(ValueId v) const { return std::get_if<Number>(&at(v).what); }
+
   ValueId map(Op op, std::vector<ValueId> args, ir::Type type, NodeId node = kNoNode) {
+    if (std::optional<ir::Literal> known = folded(op, args, type)) return add({Number{*known}, type, {}, "", {}}, node);
     std::vector<LoopAxisId> axes;
     for (ValueId a : args) axes.insert(axes.end(), at(a).axes.begin(), at(a).axes.end());
     return add({Map{op, std::move(args)}, type, std::move(axes), "", {}}, node);
@@ -149,11 +154,40 @@ class ValueLowering {
     return add({IndexValue{index}, type, axes_of(index), "", {}}, node);
   }
   ValueId number(double value) { return add({Number{ir::Literal{value}}, DType::Real, {}, "", {}}, kNoNode); }
-  ValueId both(ValueId a, ValueId b) {
-    return a == kNoValue ? b : b == kNoValue ? a : map(Op::And, {a, b}, DType::Bool);
+  ValueId truth(bool value) { return add({Number{ir::Literal{value}}, DType::Bool, {}, "", {}}, kNoNode); }
+
+  // A function of plain numbers is a number. What has a type of its own stays: where it rounds is part of the math.
+  std::optional<ir::Literal> folded(Op op, const std::vector<ValueId>& args, ir::Type type) const {
+    if (!type.weak() || info(op).kind != ir::OpKind::Pointwise) return std::nullopt;
+    std::vector<double> operands;
+    std::vector<DType> types;
+    for (ValueId arg : args) {
+      if (!number_of(arg) || !(at(arg).type.weak() || at(arg).type.boolean())) return std::nullopt;
+      operands.push_back(number_of(arg)->literal.number());
+      types.push_back(at(arg).type.floor());
+    }
+    const double value = ir::ElementFunction(op, type.floor(), std::move(types), ir::Semantics::Rounded)(operands);
+    if (type.floating()) return ir::Literal{value};
+    if (!(std::fabs(value) < 0x1p53)) return std::nullopt;
+    return ir::Literal{static_cast<int64_t>(value)};
   }
-  ValueId less(const Index& a, const Index& b) { return map(Op::Lt, {index_value(a), index_value(b)}, DType::Bool); }
-  ValueId at_most(const Index& a, const Index& b) { return map(Op::Le, {index_value(a), index_value(b)}, DType::Bool); }
+
+  // ---- conditions on positions; kNoValue is one that always holds ----
+  ValueId both(ValueId a, ValueId b) {
+    if (a == kNoValue || b == kNoValue || a == b) return a == kNoValue ? b : a;
+    return map(Op::And, {a, b}, DType::Bool);
+  }
+  ValueId compare(Op op, const Index& a, const Index& b) {
+    const Index difference = arithmetic_.sub(a, b);
+    if (difference.kind == Index::Kind::Size && difference.size.constant()) {
+      const int64_t d = *difference.size.constant();
+      const bool holds = op == Op::Lt ? d < 0 : op == Op::Le ? d <= 0 : d == 0;
+      return holds ? kNoValue : truth(false);
+    }
+    return map(op, {index_value(a), index_value(b)}, DType::Bool);
+  }
+  ValueId less(const Index& a, const Index& b) { return compare(Op::Lt, a, b); }
+  ValueId at_most(const Index& a, const Index& b) { return compare(Op::Le, a, b); }
 
   ValueId load(BufferId buffer, std::vector<Index> address, ir::Type type, ValueId guard, NodeId node) {
     std::vector<LoopAxisId> axes;
@@ -429,12 +463,11 @@ class ValueLowering {
       inside = both(inside, less(position, size_index(length)));
     if (s.step != 1) {
       Index rest = arithmetic_.mod(offset, ir::Size(s.step));
-      inside = both(inside, map(Op::Eq, {index_value(rest), index_value(size_index(0))}, DType::Bool));
+      inside = both(inside, compare(Op::Eq, rest, size_index(0)));
     }
     at.erase(s.to);
     at[s.from] = position;
     KW_TRY(ValueId value, lower(node.args[0], at, both(guard, inside)));
-    if (inside == kNoValue) return value;
     KW_TRY(ValueId fill, lower(node.args[1], {}, kNoValue));
     return select(inside, value, fill, node.type, id);
   }
@@ -462,6 +495,7 @@ class ValueLowering {
 
   // A load that is not made where the condition fails needs no select beside it: the fill is what it gives there.
   ValueId select(ValueId condition, ValueId then, ValueId otherwise, ir::Type type, NodeId node) {
+    if (condition == kNoValue) return at(then).type == type ? then : map(Op::Cast, {then}, type, node);
     const Load* guarded = std::get_if<Load>(&at(then).what);
     const bool fits = guarded && guarded->guard == condition && at(then).type == type &&
                       std::holds_alternative<Number>(at(otherwise).what);

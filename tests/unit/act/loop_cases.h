@@ -29,6 +29,7 @@ struct Pass {
 };
 
 // The forward as written, and, where there is a gradient, the forward that saves and the backward.
+std::vector<Pass> passes_of(const ir::Graph& forward);
 std::vector<Pass> passes_of(const LoopCase& c);
 
 }  // namespace kw::act::test
