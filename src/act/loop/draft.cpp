@@ -43,6 +43,7 @@ ValueId KernelDraft::import(ValueId v) {
 }
 
 ValueId KernelDraft::add(Value value) {
+  value.is_named = !value.name.empty();
   value.name = names_.take(value.name, "v" + std::to_string(kernel.values.size()));
   kernel.values.push_back(std::move(value));
   return static_cast<ValueId>(kernel.values.size() - 1);

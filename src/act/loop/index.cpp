@@ -124,10 +124,11 @@ std::optional<ir::Size> range_of_digits(std::vector<Term> terms, const std::vect
     std::optional<ir::Size> size;
     for (auto term = terms.begin(); term != terms.end(); ++term) {
       if (term->coefficient != range) continue;
-      if (next != terms.end() && *size != ir::Size(1)) break;  // axes of size one share their neighbour's coefficient
+      std::optional<ir::Size> own = extent(term->atom, axes);
+      if (!own) return std::nullopt;
+      if (next != terms.end() && *own != ir::Size(1)) continue;  // axes of size one share a neighbour's coefficient
       next = term;
-      size = extent(term->atom, axes);
-      if (!size) return std::nullopt;
+      size = own;
     }
     if (next == terms.end()) return std::nullopt;
     range = range * *size;

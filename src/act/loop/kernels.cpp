@@ -163,20 +163,40 @@ class KernelPlanner {
   }
 
   // ---- a kernel with stages ----
-  // Of the groups that can start, the one that settles most.
+  // Of the groups that can start, the one that settles most: reductions and above all outputs, with those of the sums
+  // that ride along. Of equals the one along contiguous memory.
   void reduction_kernel() {
     std::optional<Group> best;
     size_t best_score = 0;
     for (ValueId r : pending_) {
       if (!needs_of_reduction(r).empty()) continue;
       Group group = close(reduced(r)->over, at(r).axes);
-      size_t score = group.stage.size();
-      for (size_t o : remaining_)
-        if (depth(needs(in_.outputs[o].value), group)) score += 4;
+      Group settled = group;
+      for (ValueId side : pending_)
+        if (rides(side, group)) settled.stage[side] = 1;
+      size_t outputs = 0;
+      for (size_t o : remaining_) outputs += depth(needs(in_.outputs[o].value), settled).has_value();
+      const size_t score = 8 * outputs + 2 * settled.stage.size() + is_contiguous(group);
       if (!best || score > best_score) best = std::move(group), best_score = score;
     }
     KW_ASSERT(best, "reductions wait for each other in a circle, which a graph has not");
     emit(*best);
+  }
+
+  // Whether the kernel loops along the last axis, which lies together in memory.
+  static bool is_contiguous(const Group& group) { return group.over.back() == group.domain().back(); }
+
+  // Whether a sum can be taken along the way: one over the kernel's parallel axes, of what it computes anyway. Each
+  // worker has a slice of its own, so the sum has to be much smaller than what is summed: it runs over everything, or,
+  // in a kernel along rows, over all parallel axes or over axes of both kinds.
+  bool rides(ValueId r, const Group& group) {
+    const Reduced& side = *reduced(r);
+    if (group.parallel.empty() || group.stage.contains(r) || (side.op != Op::Sum && side.op != Op::Mean)) return false;
+    const Axes domain = group.domain();
+    if (at(side.arg).axes != domain || !depth(needs_of_reduction(r), group)) return false;
+    if (side.over == domain) return true;
+    return is_contiguous(group) && (includes(side.over, group.parallel) ||
+                                    (intersects(side.over, group.parallel) && intersects(side.over, group.over)));
   }
 
   void emit(const Group& group) {
@@ -237,24 +257,15 @@ class KernelPlanner {
     remaining_ = std::move(later);
   }
 
-  // Sums over the kernel's parallel axes, of what it computes anyway. Each worker has a slice of its own, so the sum
-  // has to be much smaller than what is summed: it runs over all parallel axes, or over both kinds.
   std::vector<Riding> accumulate(KernelDraft& draft, const Group& group) {
     std::vector<Riding> riding;
-    if (group.parallel.empty()) return riding;
     for (ValueId r : pending_) {
-      const Reduced& side = *reduced(r);
-      if (group.stage.contains(r) || (side.op != Op::Sum && side.op != Op::Mean)) continue;
-      std::optional<int> d = depth(needs_of_reduction(r), group);
-      const bool shrinks = includes(side.over, group.parallel) ||
-                           (intersects(side.over, group.parallel) && intersects(side.over, group.over));
-      if (!d || !shrinks || at(side.arg).axes != group.domain()) continue;
+      if (!rides(r, group)) continue;
       std::vector<ir::Size> shape = sizes(at(r).axes);
       shape.insert(shape.begin(), ir::Size::symbol(workers()));
-      const std::string name = at(r).name.empty() ? "sum_slices" : at(r).name + "_slices";
-      BufferId slices = add_buffer(name, "sum_slices", opmath(stored_type(at(r).type)), std::move(shape));
-      draft.kernel.stages[static_cast<size_t>(*d) + 1].accumulates.push_back(
-          {slices, indices(at(r).axes), draft.import(side.arg)});
+      BufferId slices = add_buffer(sum_name(r) + "_slices", "", opmath(stored_type(at(r).type)), std::move(shape));
+      const auto stage = static_cast<size_t>(*depth(needs_of_reduction(r), group)) + 1;
+      draft.kernel.stages[stage].accumulates.push_back({slices, indices(at(r).axes), draft.import(reduced(r)->arg)});
       riding.push_back({r, slices});
     }
     return riding;
@@ -295,19 +306,21 @@ class KernelPlanner {
   void add_slice_sum(KernelDraft& draft, const Riding& ride) {
     const Value& value = at(ride.reduction);
     const ir::Type wide = opmath(stored_type(value.type));
+    const std::string name = sum_name(ride.reduction);
     Load load{ride.slices, {axis_index(worker_axis())}, kNoValue, kNoValue};
     for (LoopAxisId a : value.axes) load.at.push_back(axis_index(a));
-    ValueId slice = draft.add({std::move(load), wide, unite(value.axes, {worker_axis()}), "slice", {}});
-    ValueId result = draft.add({Reduced{Op::Sum, slice, {worker_axis()}}, wide, value.axes, "total", value.origin});
+    ValueId slice = draft.add({std::move(load), wide, unite(value.axes, {worker_axis()}), name + "_slice", {}});
+    ValueId result =
+        draft.add({Reduced{Op::Sum, slice, {worker_axis()}}, wide, value.axes, name + "_total", value.origin});
     draft.kernel.stages[1].reductions.push_back(result);
     if (reduced(ride.reduction)->op == Op::Mean) {
       ir::Size count(1);
       for (LoopAxisId a : reduced(ride.reduction)->over) count = count * program_.axes[static_cast<size_t>(a)].size;
       ValueId divisor = draft.add({IndexValue{size_index(count)}, ir::DType::Int, {}, "count", {}});
-      result = draft.add({Map{Op::Div, {result, divisor}}, wide, value.axes, "mean", value.origin});
+      result = draft.add({Map{Op::Div, {result, divisor}}, wide, value.axes, name + "_mean", value.origin});
     }
     if (!(wide == value.type))
-      result = draft.add({Map{Op::Cast, {result}}, value.type, value.axes, "rounded", value.origin});
+      result = draft.add({Map{Op::Cast, {result}}, value.type, value.axes, name + "_rounded", value.origin});
     draft.stand_in(ride.reduction, result);
   }
 
@@ -336,6 +349,16 @@ class KernelPlanner {
   BufferId add_buffer(const std::string& name, const char* fallback, ir::Type type, std::vector<ir::Size> shape) {
     program_.buffers.push_back({Buffer::Role::Workspace, buffer_names_.take(name, fallback), type, std::move(shape)});
     return static_cast<BufferId>(program_.buffers.size() - 1);
+  }
+
+  // What a sum is called: its own name, or that of the output that it becomes when it is cast.
+  std::string sum_name(ValueId r) const {
+    if (!at(r).name.empty()) return at(r).name;
+    for (const LoweredOutput& output : in_.outputs) {
+      const Map* map = std::get_if<Map>(&at(output.value).what);
+      if (map && map->op == Op::Cast && map->args[0] == r) return at(output.value).name;
+    }
+    return "sum";
   }
 
   std::optional<BufferId> read_back_buffer(ValueId r) const {

@@ -105,7 +105,8 @@ struct Reduced {  // the result of a reduction of a stage: known after it
   ir::Op op;      // Sum, Mean, Prod, ReduceMax, ReduceMin, Any, All, LogSumExp, ArgMax, ArgMin, Reduce
   ValueId arg;
   std::vector<LoopAxisId> over;
-  Index position = {};  // ArgMax, ArgMin: what the result counts; of equal values the one with the least wins
+  Index position = {};  // ArgMax, ArgMin: what the result counts; of equal values the one with the least wins, and NaN
+                        // is more extreme than any number
   std::optional<Combined> combined = {};  // Reduce: arg is the first of its args
 };
 
@@ -115,6 +116,7 @@ struct Value {
   std::vector<LoopAxisId> axes;  // ascending: those it depends on
   std::string name;              // the op's own name for it, unique in the kernel; a valid identifier
   ir::Origin origin;             // the source line, for the comment
+  bool is_named = false;         // the math has this name for it; else it is made up, and best written where it is used
 };
 
 std::vector<ValueId> operands_of(const Value& value);  // with those inside its indices

@@ -7,14 +7,21 @@ namespace kw::act {
 
 namespace {
 
-std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel, bool is_factor) {
+// Where an expression stands: alone, behind a minus, or beside * // %. A sum needs brackets in the latter two.
+enum class Beside : uint8_t { Nothing, Minus, Factor };
+
+std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel, Beside beside) {
+  auto bracketed = [&](const std::string& inner, bool is_sum) {
+    return beside == Beside::Factor || (beside == Beside::Minus && is_sum) ? "(" + inner + ")" : inner;
+  };
   switch (index.kind) {
     case Index::Kind::Axis:
       return program.axes[static_cast<size_t>(index.axis)].name;
     case Index::Kind::Size: {
       std::string size =
           index.size.text([&](ir::SymbolId id) { return program.symbols[static_cast<size_t>(id)].name; });
-      return is_factor && size.find_first_of("+-*/ ") != std::string::npos ? "(" + size + ")" : size;
+      return size.find_first_of("+-*/") == std::string::npos ? size
+                                                             : bracketed(size, size.find(' ') != std::string::npos);
     }
     case Index::Kind::Value:
       return kernel ? (*kernel)[index.value].name : "v" + std::to_string(index.value);
@@ -24,15 +31,17 @@ std::string text(const Index& index, const LoopProgram& program, const LoopKerne
   constexpr std::string_view kSigns[] = {" + ", " - ", "*", "//", "%"};
   std::string_view sign = kSigns[static_cast<size_t>(index.kind) - static_cast<size_t>(Index::Kind::Add)];
   const bool is_sum = index.kind == Index::Kind::Add || index.kind == Index::Kind::Sub;
-  std::string out = text(index.operands[0], program, kernel, !is_sum) + std::string(sign) +
-                    text(index.operands[1], program, kernel, index.kind != Index::Kind::Add);
-  return is_factor ? "(" + out + ")" : out;
+  const Beside left = is_sum ? Beside::Nothing : Beside::Factor;
+  const Beside right = index.kind == Index::Kind::Sub ? Beside::Minus : left;
+  return bracketed(text(index.operands[0], program, kernel, left) + std::string(sign) +
+                       text(index.operands[1], program, kernel, right),
+                   is_sum);
 }
 
 }  // namespace
 
 std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel) {
-  return text(index, program, kernel, false);
+  return text(index, program, kernel, Beside::Nothing);
 }
 
 namespace {

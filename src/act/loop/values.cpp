@@ -50,6 +50,7 @@ class ValueLowering {
       }
       KW_TRY(ValueId value, lower(graph_.outputs[i].node, at, kNoValue));
       out_.outputs.push_back({first_output + static_cast<BufferId>(i), std::move(address), value});
+      if (std::string& name = out_.values[static_cast<size_t>(value)].name; name.empty()) name = graph_.outputs[i].name;
     }
     return std::move(out_);
   }

@@ -191,17 +191,13 @@ const std::vector<Break>& breaks() {
        }},
       {"a_row_value_in_the_body", "does not depend on the loop",
        [](LoopProgram& p) {
-         for (Stage& stage : p.kernels[0].stages)
-           if (!stage.after.empty()) {
-             looped(p, 1).body.insert(looped(p, 1).body.begin(), stage.after.front());
-             stage.after.erase(stage.after.begin());
-             return;
-           }
+         const ValueId r = looped(p, 0).reductions[0];
+         const Value& reduced = p.kernels[0][r];
+         p.kernels[0].values.push_back({Map{ir::Op::Neg, {r}}, reduced.type, reduced.axes, "row_value", {}});
+         looped(p, 1).body.push_back(static_cast<ValueId>(p.kernels[0].values.size() - 1));
        }},
       {"a_reduction_over_other_axes_than_its_stage", "in a stage over",
-       [](LoopProgram& p) {
-         looped(p, 0).reductions.swap(p.kernels[1].stages[0].reductions), p.kernels.pop_back(), looped(p, 0).loop = {2};
-       }},
+       [](LoopProgram& p) { std::get<Reduced>(first<Reduced>(p).what).over.push_back(2); }},
       {"a_reduction_listed_twice", "is reduced twice",
        [](LoopProgram& p) { looped(p, 0).reductions.push_back(looped(p, 0).reductions[0]); }},
       {"something_else_listed_as_a_reduction", "is listed as a reduction, but is none",
@@ -219,8 +215,13 @@ const std::vector<Break>& breaks() {
        }},
       {"a_store_over_a_part", "is not written at every index once",
        [](LoopProgram& p) { store_of(p).at[1] = size_index(0); }},
-      {"a_store_that_repeats", "is written over",
-       [](LoopProgram& p) { std::swap(store_of(p).at[0], store_of(p).at[1] = store_of(p).at[0]); }},
+      {"a_store_that_repeats", "dimension 1 of grad_x is not written at every index once by rows",
+       [](LoopProgram& p) { store_of(p).at[1] = store_of(p).at[0]; }},
+      {"a_store_of_a_square_that_repeats", "is written over {rows, rows} at every point of {rows, cols}",
+       [](LoopProgram& p) {
+         store_of(p).at[1] = store_of(p).at[0];
+         p.constraints.push_back({ir::SizeConstraint::Kind::Equal, p.axes[0].size, p.axes[1].size});
+       }},
       {"a_store_shifted_by_one", "is not written at every index once",
        [](LoopProgram& p) { store_of(p).at[1] = IndexArithmetic(p.axes).add(store_of(p).at[1], size_index(1)); }},
       {"a_store_of_another_type", "has a value of another type",

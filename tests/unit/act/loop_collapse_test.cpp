@@ -75,7 +75,7 @@ TEST(LoopCollapse, DimensionsOfSizeOneAreInNoGroup) {
 }
 
 TEST(LoopCollapse, AMergedDimensionIsWalkedAsTheAxisItIs) {
-  LoopProgram program = collapsed("op f(x: f32[a, b, c])\n  y = merge(x * 2, (a, b) -> ab)\nreturn y\n");
+  LoopProgram program = collapsed("op f(x: f32[a, b, c])\n  y = merge(x * 2, (a, b) -> ab)\nreturn y[ab, c]\n");
   EXPECT_EQ(axes_of(program), Names{"a_b_c"});
 }
 

@@ -34,7 +34,7 @@ TEST_F(LoopIndex, WhatIsTakenAwayStandsLast) {
   EXPECT_EQ(shown(arithmetic.sub(size_index(n - ir::Size(1)), i)), "n - 1 - i");
   EXPECT_EQ(shown(sum(times(i, ir::Size(-2)), size_index(8))), "8 - i*2");
   EXPECT_EQ(shown(sum(i, size_index(-4))), "i - 4");
-  EXPECT_EQ(shown(times(i, ir::Size(-1))), "i*-1");
+  EXPECT_EQ(shown(times(i, ir::Size(-1))), "i*(-1)");
 }
 
 TEST_F(LoopIndex, DivisionTakesApartWhatASplitPutTogether) {
