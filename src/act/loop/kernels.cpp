@@ -193,7 +193,8 @@ class KernelPlanner {
     const Reduced& side = *reduced(r);
     if (group.parallel.empty() || group.stage.contains(r) || (side.op != Op::Sum && side.op != Op::Mean)) return false;
     const Axes domain = group.domain();
-    if (at(side.arg).axes != domain || !depth(needs_of_reduction(r), group)) return false;
+    if (at(side.arg).axes != domain || !includes(domain, side.over)) return false;
+    if (!depth(needs_of_reduction(r), group)) return false;
     if (side.over == domain) return true;
     return is_contiguous(group) && (includes(side.over, group.parallel) ||
                                     (intersects(side.over, group.parallel) && intersects(side.over, group.over)));

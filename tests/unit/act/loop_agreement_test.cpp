@@ -43,11 +43,12 @@ class LoopOfRandomGraphs : public ::testing::TestWithParam<int> {
   static constexpr int kSeeds = 50;
   uint64_t seed(int i) const { return static_cast<uint64_t>(GetParam() * kSeeds + i); }
 
-  // False where the pass is refused, by a named rule.
-  static bool agrees(const std::string& what, const ir::Graph& pass, const ir::Environment& call) {
+  // False where the pass is refused, by a rule of this name.
+  static bool agrees(const std::string& what, const ir::Graph& pass, const ir::Environment& call,
+                     const std::string& rule = "") {
     Result<LoopProgram> program = make_program("random", pass);
     if (!program) {
-      EXPECT_NE(program.error().message.find(": rule "), std::string::npos) << program.error().message;
+      EXPECT_NE(program.error().message.find(": rule " + rule), std::string::npos) << program.error().message;
       return false;
     }
     Status sound = check(*program);
@@ -66,16 +67,14 @@ TEST_P(LoopOfRandomGraphs, ComputesWhatTheGraphComputesOrIsRefusedByANamedRule) 
   EXPECT_LE(refused, kSeeds / 20);
 }
 
-TEST_P(LoopOfRandomGraphs, ComputesTheirBackward) {
-  int refused = 0;
+TEST_P(LoopOfRandomGraphs, ComputesTheirBackwardUnlessItIsAScan) {
   for (int i = 0; i < kSeeds && !HasFailure(); ++i) {
     const ir::Graph graph = ir::random_graph(seed(i), {.operations = 6, .highest_tier = 2, .differentiable = true});
     for (const Pass& pass : passes_of(graph))
       if (pass.name != "forward")
-        refused += !agrees(pass.name + " of seed " + std::to_string(seed(i)), pass.graph,
-                           ir::random_call(pass.graph, seed(i)));
+        agrees(pass.name + " of seed " + std::to_string(seed(i)), pass.graph, ir::random_call(pass.graph, seed(i)),
+               "scan");
   }
-  EXPECT_LE(refused, kSeeds / 5);  // the derivative of a product is a scan
 }
 
 TEST_P(LoopOfRandomGraphs, OfAllTiersAreComputedOrRefused) {

@@ -119,6 +119,12 @@ return y
   add("sum_of_a_broadcast",
       "op b(x: f32[n], v: f32[m])\n  y = sum(broadcast(x, m), m)\n  z = sum(broadcast(x, m) + v * 0, m)\nreturn y, z\n",
       n_m);
+  add("sum_of_a_broadcast_beside_rows", R"(op b(x: f32[n, m])
+  s = sum(broadcast(x, k = 3), n, m, k)
+  y = x - mean(x, m)
+return y, s
+)",
+      n_m);
   add("unit_dimensions",
       "op u(x: f32[n, 1, m], w: f32[1, 1], v: f32[1, m])\n  y = x * w + v\n  s = sum(y, m)\nreturn y[1, n, m, 1], s[n, "
       "1]\n",
