@@ -4,11 +4,19 @@
 # tests/fuzz/TARGET.cpp     -> replay_TARGET, which feeds the kept corpus to the fuzz target
 find_package(GTest REQUIRED)
 
+# Tests that run kernels start themselves as workers: their main is tests/worker_main.cc.
+set(kw_tests_with_workers device measure verify perf golden error property)
+
 function(kw_add_test name library)
   add_executable(test_${name} ${ARGN})
+  if(name IN_LIST kw_tests_with_workers)
+    target_sources(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/worker_main.cc)
+  else()
+    target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
+  endif()
   target_compile_definitions(test_${name} PRIVATE
     KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KW_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  target_link_libraries(test_${name} PRIVATE ${library} GTest::gtest GTest::gtest_main)
+  target_link_libraries(test_${name} PRIVATE ${library} GTest::gtest)
   add_test(NAME ${name} COMMAND test_${name})
 endfunction()
 

@@ -9,6 +9,17 @@
 
 namespace kw {
 
+// A double as a float whose last bit remembers that something was cut off, so that rounding once more, to fewer bits,
+// gives what rounding the double at once would.
+inline float round_to_odd(double value) {
+  const float near = static_cast<float>(value);
+  const uint32_t word = __builtin_bit_cast(uint32_t, near);
+  const double back = near;
+  const bool above = __builtin_fabs(back) > __builtin_fabs(value);
+  const bool cut = back != value && value == value;
+  return __builtin_bit_cast(float, cut ? (above ? word - 1 : word) | 1u : word);
+}
+
 struct bf16 {
   uint16_t bits;
   bf16() = default;
@@ -22,6 +33,7 @@ struct bf16 {
     const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
     bits = static_cast<uint16_t>(value != value ? 0x7fc0u : rounded);
   }
+  explicit bf16(double value) : bf16(round_to_odd(value)) {}
   operator float() const { return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16); }
 };
 
@@ -43,6 +55,7 @@ struct f16 {
     const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;
     bits = static_cast<uint16_t>((magnitude > 0x7f800000u ? 0x7e00u : number) | ((word >> 16) & 0x8000u));
   }
+  explicit f16(double value) : f16(round_to_odd(value)) {}
   operator float() const {
     const uint32_t shifted = (static_cast<uint32_t>(bits) & 0x7fffu) << 13;
     const uint32_t scaled = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, shifted) * 0x1p112f);

@@ -24,6 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr std::size_t kMostDescriptors = 8;
+
 std::string reason(int code) { return std::strerror(code); }
 
 void close_fd(int& fd) {
@@ -138,6 +140,24 @@ bool read_available(int fd, std::string& into, std::size_t limit, bool& truncate
   into.append(chunk.data(), std::min<std::size_t>(room, static_cast<std::size_t>(count)));
   truncated = truncated || static_cast<std::size_t>(count) > room;
   return count > 0;
+}
+
+ssize_t send_some(int fd, std::string_view bytes, std::span<const int> descriptors) {
+  if (descriptors.empty()) return ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  KW_ASSERT(descriptors.size() <= kMostDescriptors, "too many descriptors for one line");
+  iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)> control{};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
 // Milliseconds until the deadline, at most `longest`.
@@ -304,15 +324,16 @@ Failure Child::died(std::string_view what) {
   return fail(ErrorKind::GateFailed, std::move(message));
 }
 
-Status Child::write_line(std::string_view line) {
+Status Child::write_line(std::string_view line, std::span<const int> descriptors) {
   KW_ASSERT(line.find('\n') == std::string_view::npos, "a request is one line");
   const std::string text = std::string(line) + "\n";
   std::string_view rest = text;
   while (!rest.empty()) {
-    const ssize_t count = to_ < 0 ? -1 : ::send(to_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t count = to_ < 0 ? -1 : send_some(to_, rest, descriptors);
     if (count < 0 && to_ >= 0 && errno == EINTR) continue;
     if (count < 0) return died({});
     rest.remove_prefix(static_cast<std::size_t>(count));
+    descriptors = {};  // they went with the first byte
   }
   return {};
 }
@@ -331,7 +352,10 @@ Result<std::string> Child::read_line(milliseconds timeout) {
     if (from_ < 0) return died({});
     pollfd watched{from_, POLLIN, 0};
     const int ready = ::poll(&watched, 1, remaining(deadline, 60'000));
-    if (ready == 0 && Clock::now() >= deadline) return died("did not answer in time");
+    if (ready == 0 && Clock::now() >= deadline) {
+      end_.timed_out = true;
+      return died("did not answer in time");
+    }
     bool truncated = false;
     if (ready > 0 && !read_available(from_, pending_, std::string::npos, truncated)) return died({});
   }

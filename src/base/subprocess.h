@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,12 +56,14 @@ class Child {
 
   // Both fail with ErrorKind::GateFailed when the worker has died, and read_line also when no whole line came in time;
   // the message says how it ended and what it wrote last to stderr. After a failure the worker is dead.
-  Status write_line(std::string_view line);  // the newline is added
+  // The newline is added. Descriptors travel with the line (SCM_RIGHTS on the worker's stdin, which is a socket).
+  Status write_line(std::string_view line, std::span<const int> descriptors = {});
   Result<std::string> read_line(std::chrono::milliseconds timeout);
 
   bool alive();
   void kill();
   std::string errors() const;  // what it has written to stderr
+  const Finished& end() const { return end_; }  // how it ended, once it has: exit code, signal, out of time
 
  private:
   Child() = default;

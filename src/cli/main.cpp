@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "device/worker_main.h"
 
 namespace kw::cli {
 namespace {
@@ -120,6 +121,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (const auto code = kw::device::worker_main(argc, argv)) return *code;
     return kw::cli::run(argc, argv);
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "kw: error: %s\nhint: this is a bug of kw; please report it with the command line\n",

@@ -1,0 +1,101 @@
+#include "device/program.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "device/cpu/shim.h"
+#include "kernel/layout.h"
+
+namespace kw::device {
+namespace {
+
+using kernel::DType;
+
+std::uint64_t half_bits(DType dtype, double value) {  // bf16 or f16, after rounding: every step here is exact
+  const double rounded = ir::round_to(dtype, value);
+  const std::uint64_t sign = std::signbit(rounded) ? 0x8000 : 0;
+  const int mantissa = ir::info(dtype).mantissa_bits - 1, least = ir::info(dtype).min_exponent;
+  const std::uint64_t infinite = 0x8000 - (std::uint64_t{1} << mantissa);
+  if (std::isnan(rounded)) return infinite | std::uint64_t{1} << (mantissa - 1);
+  if (std::isinf(rounded)) return sign | infinite;
+  if (rounded == 0) return sign;
+  const int exponent = std::max(std::ilogb(rounded), least);
+  const auto scaled = static_cast<std::uint64_t>(std::ldexp(std::fabs(rounded), mantissa - exponent));
+  // A normal number's leading bit adds one to the exponent's field.
+  return sign | ((static_cast<std::uint64_t>(exponent - least) << mantissa) + scaled);
+}
+
+Result<Call> fill(const kernel::Step& step, const kernel::Facts& facts) {
+  const auto found = facts.tensors.find(step.buffer);
+  if (found == facts.tensors.end()) return bad_input(fmt::format("the buffer {} is not there", step.buffer));
+  const kernel::Tensor& tensor = found->second;
+  if (!kernel::is_packed(tensor)) return bad_input(fmt::format("{} has gaps, and cannot be filled", step.buffer));
+  const auto count = kernel::numel(tensor.shape);
+  KW_TRY(const std::uint64_t pattern, element_bits(tensor.dtype, step.value));
+  return FillCall{step.buffer, tensor.address, static_cast<std::uint64_t>(count.value_or(0)),
+                  ir::info(tensor.dtype).bytes, pattern};
+}
+
+}  // namespace
+
+Result<std::uint64_t> element_bits(DType dtype, double value) {
+  switch (dtype) {
+    case DType::F64:
+      return std::bit_cast<std::uint64_t>(value);
+    case DType::F32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::BF16:
+    case DType::F16:
+      return half_bits(dtype, value);
+    case DType::Bool:
+      return value != 0;
+    case DType::U8:
+    case DType::I8:
+    case DType::I16:
+    case DType::I32:
+    case DType::I64: {
+      if (value != std::trunc(value) || std::fabs(value) > 9e18)
+        return bad_input(fmt::format("{} is no {}", value, ir::info(dtype).name));
+      const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+      const int width = 8 * ir::info(dtype).bytes;
+      return width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
+    }
+    default:
+      return bad_input(fmt::format("there are no elements of type {} here", ir::info(dtype).name));
+  }
+}
+
+namespace cpu {
+
+Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts) {
+  Program program;
+  for (const kernel::Step& step : pass.steps) {
+    if (step.kind == kernel::Step::Kind::Fill) {
+      KW_TRY(Call call, fill(step, facts));
+      program.calls.push_back(std::move(call));
+      continue;
+    }
+    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
+    const CompiledFile* compiled = kernels.find(entry->file);
+    if (compiled == nullptr) return bad_input(fmt::format("{} is not compiled", entry->file));
+    KW_TRY(const std::vector<kernel::ArgumentValue> values, kernel::arguments_of(*entry, kernels.types, facts));
+    KernelCall call{compiled->library, shim_symbol(entry->symbol), entry->symbol, {}};
+    for (const kernel::ArgumentValue& value : values) {
+      if (const auto* buffer = std::get_if<kernel::BufferArgument>(&value)) {
+        const auto tensor = facts.tensors.find(buffer->buffer);
+        if (tensor == facts.tensors.end()) return bad_input(fmt::format("the buffer {} is not there", buffer->buffer));
+        call.slots.emplace_back(BufferSlot{tensor->second.address});
+      } else {
+        std::visit([&](auto number) { call.slots.emplace_back(number); },
+                   std::get<kernel::NumberArgument>(value).value);
+      }
+    }
+    program.calls.emplace_back(std::move(call));
+  }
+  return program;
+}
+
+}  // namespace cpu
+}  // namespace kw::device

@@ -1,0 +1,115 @@
+#include "device/request.h"
+
+#include <nlohmann/json.hpp>
+
+namespace kw::device {
+namespace {
+
+using nlohmann::json;
+
+json to_object(const Program& program) {
+  json calls = json::array();
+  for (const Call& call : program.calls) {
+    if (const auto* kernel = std::get_if<KernelCall>(&call)) {
+      json slots = json::array();
+      for (const Slot& slot : kernel->slots) {
+        if (const auto* buffer = std::get_if<BufferSlot>(&slot)) slots.push_back({"b", buffer->offset});
+        if (const auto* whole = std::get_if<std::int64_t>(&slot)) slots.push_back({"i", *whole});
+        // As its bits: text has no infinity.
+        if (const auto* real = std::get_if<double>(&slot)) slots.push_back({"r", std::bit_cast<std::uint64_t>(*real)});
+      }
+      calls.push_back({{"library", kernel->library}, {"symbol", kernel->symbol}, {"slots", slots}});
+    } else {
+      const FillCall& fill = std::get<FillCall>(call);
+      calls.push_back({{"fill", {fill.offset, fill.count, fill.element_bytes, fill.pattern}}});
+    }
+  }
+  return calls;
+}
+
+Program program_from(const json& calls) {
+  Program program;
+  for (const json& call : calls) {
+    if (call.contains("fill")) {
+      const json& fill = call["fill"];
+      program.calls.emplace_back(FillCall{{}, fill[0], fill[1], fill[2], fill[3]});
+      continue;
+    }
+    KernelCall kernel{call["library"], call["symbol"], {}, {}};
+    for (const json& slot : call["slots"]) {
+      if (slot[0] == "b") kernel.slots.emplace_back(BufferSlot{slot[1].get<std::uint64_t>()});
+      if (slot[0] == "i") kernel.slots.emplace_back(slot[1].get<std::int64_t>());
+      if (slot[0] == "r") kernel.slots.emplace_back(std::bit_cast<double>(slot[1].get<std::uint64_t>()));
+    }
+    program.calls.emplace_back(std::move(kernel));
+  }
+  return program;
+}
+
+}  // namespace
+
+std::string to_line(const Request& request) {
+  json object = {{"arena_bytes", request.arena_bytes},
+                 {"memory", request.memory},
+                 {"cpu_seconds", request.cpu_seconds},
+                 {"time_ms", request.time.count()},
+                 {"warm_up", request.timing.warm_up},
+                 {"samples", request.timing.samples},
+                 {"calls_per_sample", request.timing.calls_per_sample},
+                 {"budget_ms", request.timing.budget.count()}};
+  for (const Request::Range& range : request.ranges)
+    object["ranges"].push_back({range.first, range.end, range.writable});
+  for (const Program& program : request.programs) object["programs"].push_back(to_object(program));
+  if (request.timing.before) object["before"] = to_object(*request.timing.before);
+  return object.dump();
+}
+
+Request request_from_line(std::string_view line) {
+  const json object = json::parse(line);
+  Request request;
+  request.arena_bytes = object["arena_bytes"];
+  request.memory = object["memory"];
+  request.cpu_seconds = object["cpu_seconds"];
+  request.time = std::chrono::milliseconds(object["time_ms"].get<std::int64_t>());
+  request.timing.warm_up = object["warm_up"];
+  request.timing.samples = object["samples"];
+  request.timing.calls_per_sample = object["calls_per_sample"];
+  request.timing.budget = std::chrono::milliseconds(object["budget_ms"].get<std::int64_t>());
+  if (object.contains("ranges"))
+    for (const json& range : object["ranges"]) request.ranges.push_back({range[0], range[1], range[2]});
+  if (object.contains("programs"))
+    for (const json& program : object["programs"]) request.programs.push_back(program_from(program));
+  if (object.contains("before")) request.timing.before = program_from(object["before"]);
+  return request;
+}
+
+std::string to_line(const Answer& answer) {
+  json object = json::object();
+  if (!answer.error.empty()) object["error"] = answer.error;
+  object["nanoseconds"] = answer.nanoseconds;
+  return object.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+// A kernel can write to any descriptor, so an answer is looked at as what a stranger sent.
+std::optional<Answer> answer_from_line(std::string_view line) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  Answer answer;
+  try {
+    answer.error = object.value("error", "");
+    if (object.contains("nanoseconds")) answer.nanoseconds = object["nanoseconds"];
+    if (object.contains("signal")) {
+      answer.signal = object["signal"].get<int>();
+      answer.address = object.at("address");
+      answer.in_arena = object.at("in_arena").get<int>() != 0;
+      answer.write = object.at("write").get<int>() != 0;
+    }
+    answer.program = object.value("program", -1);
+    answer.call = object.value("call", -1);
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+  return answer;
+}
+
+}  // namespace kw::device

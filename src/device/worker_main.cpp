@@ -1,0 +1,372 @@
+#include "device/worker_main.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "device/request.h"
+
+namespace kw::device {
+namespace {
+
+constexpr rlim_t kMostOutput = rlim_t{16} << 20;
+
+// What a signal handler can see. The numbers change as programs run.
+struct Situation {
+  int channel = -1;
+  std::byte* arena = nullptr;
+  std::uint64_t arena_bytes = 0;
+  volatile int program = -1;
+  volatile int call = -1;
+};
+Situation situation;
+
+// Called in a signal handler: text by hand, nothing allocated.
+struct HandText {
+  std::array<char, 256> text;
+  std::size_t size = 0;
+  void add(const char* words) {
+    while (*words != '\0' && size < text.size()) text[size++] = *words++;
+  }
+  void add(std::uint64_t number) {
+    std::array<char, 20> digits;
+    std::size_t count = 0;
+    do {
+      digits[count++] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number != 0);
+    while (count > 0 && size < text.size()) text[size++] = digits[--count];
+  }
+  void add_signed(int number) {
+    if (number < 0) add("-");
+    add(static_cast<std::uint64_t>(number < 0 ? -number : number));
+  }
+};
+
+void report(int signal, std::uint64_t address, bool in_arena, bool write) {
+  HandText line;
+  line.add("{\"signal\":");
+  line.add_signed(signal);
+  line.add(",\"address\":");
+  line.add(address);
+  line.add(",\"in_arena\":");
+  line.add_signed(in_arena);
+  line.add(",\"write\":");
+  line.add_signed(write);
+  line.add(",\"program\":");
+  line.add_signed(situation.program);
+  line.add(",\"call\":");
+  line.add_signed(situation.call);
+  line.add("}\n");
+  const ssize_t ignored = ::write(situation.channel, line.text.data(), line.size);
+  static_cast<void>(ignored);
+}
+
+void report_exit() {
+  if (situation.call >= 0) report(0, 0, false, false);
+}
+
+void report_signal(int signal, siginfo_t* info, void* context) {
+  bool write = false;
+#if defined(__x86_64__)
+  write = (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;  // of a page fault: the access
+#else
+  static_cast<void>(context);
+#endif
+  const bool has_address = signal == SIGSEGV || signal == SIGBUS;
+  auto address = has_address ? reinterpret_cast<std::uint64_t>(info->si_addr) : 0;
+  const auto base = reinterpret_cast<std::uint64_t>(situation.arena);
+  const bool in_arena = has_address && base != 0 && address >= base && address - base < situation.arena_bytes;
+  if (in_arena) address -= base;
+  report(signal, address, in_arena, write);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void watch_signals() {
+  static std::array<char, 1 << 16> stack;  // a stack that has overflowed cannot hold the handler's own frame
+  const stack_t alternative{stack.data(), 0, stack.size()};
+  ::sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = report_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGXCPU, SIGXFSZ})
+    ::sigaction(signal, &action, nullptr);
+}
+
+// Lines from stdin, and the descriptor that came with each.
+class Requests {
+ public:
+  bool next(std::string& line, int& descriptor) {
+    descriptor = -1;
+    while (true) {
+      const std::size_t end = pending_.find('\n');
+      if (end != std::string::npos) {
+        line = pending_.substr(0, end);
+        pending_.erase(0, end + 1);
+        descriptor = std::exchange(descriptor_, -1);
+        return true;
+      }
+      std::array<char, 1 << 16> chunk;
+      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+      iovec piece{chunk.data(), chunk.size()};
+      msghdr message{};
+      message.msg_iov = &piece;
+      message.msg_iovlen = 1;
+      message.msg_control = control.data();
+      message.msg_controllen = control.size();
+      const ssize_t count = ::recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      const cmsghdr* header = CMSG_FIRSTHDR(&message);
+      if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+        std::memcpy(&descriptor_, CMSG_DATA(header), sizeof descriptor_);
+      pending_.append(chunk.data(), static_cast<std::size_t>(count));
+    }
+  }
+
+ private:
+  std::string pending_;
+  int descriptor_ = -1;
+};
+
+// The arena as kernels see it: fences cannot be touched, inputs cannot be written.
+class Mapping {
+ public:
+  Mapping(int descriptor, const Request& request) : bytes_(request.arena_bytes) {
+    void* memory = ::mmap(nullptr, bytes_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    ::close(descriptor);
+    if (memory == MAP_FAILED) return;
+    memory_ = static_cast<std::byte*>(memory);
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    for (const Request::Range& range : request.ranges) {
+      const std::uint64_t first = range.first / page * page, end = (range.end + page - 1) / page * page;
+      ::mprotect(memory_ + first, end - first, PROT_READ | (range.writable ? PROT_WRITE : 0));
+    }
+    situation.arena = memory_;
+    situation.arena_bytes = bytes_;
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    situation.arena = nullptr;
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  }
+  std::byte* at(std::uint64_t offset) const { return memory_ + offset; }
+  bool ok() const { return memory_ != nullptr; }
+
+ private:
+  std::byte* memory_ = nullptr;
+  std::uint64_t bytes_;
+};
+
+// A value as a shim takes it.
+union RawSlot {
+  void* pointer;
+  std::int64_t whole;
+  double real;
+};
+static_assert(sizeof(RawSlot) == 8);
+
+using Shim = void (*)(const RawSlot*);
+
+struct ReadyCall {
+  Shim shim = nullptr;
+  std::vector<RawSlot> slots;
+  FillCall fill;
+};
+using ReadyProgram = std::vector<ReadyCall>;
+
+class Libraries {
+ public:
+  // Nullptr, and why, if there is no such symbol.
+  Shim find(const std::string& library, const std::string& symbol, std::string& error) {
+    void*& handle = handles_[library];
+    if (handle == nullptr) handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* found = handle != nullptr ? ::dlsym(handle, symbol.c_str()) : nullptr;
+    if (found == nullptr) {
+      const char* why = ::dlerror();
+      error = why != nullptr ? why : "the symbol is null";
+    }
+    return reinterpret_cast<Shim>(found);
+  }
+
+ private:
+  std::map<std::string, void*> handles_;
+};
+
+ReadyProgram ready(const Program& program, const Mapping& mapping, Libraries& libraries, std::string& error) {
+  ReadyProgram calls;
+  for (const Call& call : program.calls) {
+    ReadyCall& out = calls.emplace_back();
+    if (const auto* fill = std::get_if<FillCall>(&call)) {
+      out.fill = *fill;
+      continue;
+    }
+    const auto& kernel = std::get<KernelCall>(call);
+    out.shim = libraries.find(kernel.library, kernel.symbol, error);
+    if (out.shim == nullptr) return {};
+    for (const Slot& slot : kernel.slots) {
+      RawSlot raw{};
+      if (const auto* buffer = std::get_if<BufferSlot>(&slot)) raw.pointer = mapping.at(buffer->offset);
+      if (const auto* whole = std::get_if<std::int64_t>(&slot)) raw.whole = *whole;
+      if (const auto* real = std::get_if<double>(&slot)) raw.real = *real;
+      out.slots.push_back(raw);
+    }
+  }
+  return calls;
+}
+
+template <class Element>
+void fill_elements(std::byte* memory, std::uint64_t count, std::uint64_t pattern) {
+  auto* elements = reinterpret_cast<Element*>(memory);
+  std::fill(elements, elements + count, static_cast<Element>(pattern));
+}
+
+void run_fill(const FillCall& fill, const Mapping& mapping) {
+  std::byte* memory = mapping.at(fill.offset);
+  if (fill.element_bytes == 1) fill_elements<std::uint8_t>(memory, fill.count, fill.pattern);
+  if (fill.element_bytes == 2) fill_elements<std::uint16_t>(memory, fill.count, fill.pattern);
+  if (fill.element_bytes == 4) fill_elements<std::uint32_t>(memory, fill.count, fill.pattern);
+  if (fill.element_bytes == 8) fill_elements<std::uint64_t>(memory, fill.count, fill.pattern);
+}
+
+void run(const ReadyProgram& program, int index, const Mapping& mapping) {
+  situation.program = index;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    situation.call = static_cast<int>(i);
+    const ReadyCall& call = program[i];
+    if (call.shim != nullptr) {
+      call.shim(call.slots.data());
+    } else {
+      run_fill(call.fill, mapping);
+    }
+  }
+  situation.program = -1;
+  situation.call = -1;
+}
+
+std::int64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+// Private writable memory of this process, in bytes.
+std::uint64_t private_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmData:")) return std::strtoull(line.c_str() + 7, nullptr, 10) * 1024;
+  return 0;
+}
+
+void set_soft_limit(int resource, std::uint64_t value) {
+  rlimit limit{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(value, limit.rlim_max);
+  ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+void set_alarm(std::chrono::milliseconds time) {
+  const itimerval timer{{0, 0}, {time.count() / 1000, time.count() % 1000 * 1000}};
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void limit_run(const Request& request) {
+  set_soft_limit(RLIMIT_DATA, private_memory() + request.memory);
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  set_soft_limit(RLIMIT_CPU, static_cast<std::uint64_t>(used.tv_sec) + request.cpu_seconds);
+  set_alarm(request.time);
+}
+
+Answer run_request(const Request& request, const Mapping& mapping, Libraries& libraries) {
+  Answer answer;
+  if (!mapping.ok()) {
+    answer.error = "the shared memory cannot be mapped";
+    return answer;
+  }
+  std::vector<ReadyProgram> programs;
+  for (const Program& program : request.programs) programs.push_back(ready(program, mapping, libraries, answer.error));
+  ReadyProgram before;
+  if (request.timing.before) before = ready(*request.timing.before, mapping, libraries, answer.error);
+  if (!answer.error.empty()) return answer;
+
+  limit_run(request);
+  const std::size_t count = programs.size();
+  answer.nanoseconds.resize(count);
+  for (auto& samples : answer.nanoseconds)
+    samples.reserve(static_cast<std::size_t>(std::clamp(request.timing.samples, 0, 1 << 16)));
+  for (int i = 0; i < request.timing.warm_up; ++i)
+    for (std::size_t p = 0; p < count; ++p) run(programs[p], static_cast<int>(p), mapping);
+  const std::int64_t start = now(), budget = request.timing.budget.count() * 1'000'000;
+  for (int i = 0; i < request.timing.samples; ++i) {
+    if (budget > 0 && i > 0 && now() - start > budget) break;
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::size_t p = i % 2 == 0 ? j : count - 1 - j;
+      if (request.timing.before) run(before, -2, mapping);
+      const std::int64_t begin = now();
+      for (int k = 0; k < request.timing.calls_per_sample; ++k) run(programs[p], static_cast<int>(p), mapping);
+      answer.nanoseconds[p].push_back((now() - begin) / std::max(request.timing.calls_per_sample, 1));
+    }
+  }
+  set_alarm(std::chrono::milliseconds(0));
+  set_soft_limit(RLIMIT_DATA, RLIM_INFINITY);
+  set_soft_limit(RLIMIT_CPU, RLIM_INFINITY);
+  return answer;
+}
+
+int serve() {
+  // Answers leave by a descriptor of their own: what kernels print to stdout joins stderr.
+  situation.channel = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+  if (situation.channel < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 1;
+  watch_signals();
+  std::atexit(report_exit);
+  set_soft_limit(RLIMIT_CORE, 0);
+  set_soft_limit(RLIMIT_FSIZE, kMostOutput);
+  Libraries libraries;
+  Requests requests;
+  std::string line;
+  int descriptor = -1;
+  while (requests.next(line, descriptor)) {
+    const Request request = request_from_line(line);
+    Answer answer;
+    {
+      const Mapping mapping(descriptor, request);
+      answer = run_request(request, mapping, libraries);
+    }
+    std::fflush(stdout);
+    const std::string text = to_line(answer) + "\n";
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t count = ::write(situation.channel, text.data() + sent, text.size() - sent);
+      if (count <= 0) return 1;
+      sent += static_cast<std::size_t>(count);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<int> worker_main(int argc, char** argv) {
+  if (argc != 2 || std::strcmp(argv[1], kWorkerCommand) != 0) return std::nullopt;
+  return serve();
+}
+
+}  // namespace kw::device
