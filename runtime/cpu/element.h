@@ -85,9 +85,9 @@ template <class T>
 using wide = join<T, float>;
 
 // A value as it is once it was stored as T.
-template <class T>
-inline wide<T> round_to(wide<T> value) {
-  return static_cast<wide<T>>(T(value));
+template <class T, class Value>
+inline wide<T> round_to(Value value) {
+  return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
 }
 
 }  // namespace kw

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace kw {
 
@@ -49,6 +50,53 @@ inline T sigmoid(T x) {
 template <class T>
 inline T sign(T x) {
   return static_cast<T>((x > 0) - (x < 0));
+}
+
+template <class T>
+inline T square(T x) {
+  return x * x;
+}
+template <class T>
+inline T cube(T x) {
+  return x * x * x;
+}
+
+// Towards minus infinity, and what then remains: as Python's // and %.
+template <class T>
+inline T floor_div(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0 || b == -1) return static_cast<T>(b == 0 ? 0 : -a);
+    return static_cast<T>(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
+  } else {
+    if (b == 0) return a / b;
+    const T rest = std::fmod(a, b);
+    T quotient = (a - rest) / b;
+    if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+    if (quotient == 0) return std::copysign(T(0), a / b);
+    const T whole = std::floor(quotient);
+    return quotient - whole > T(0.5) ? whole + 1 : whole;
+  }
+}
+template <class T>
+inline T modulo(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0 || b == -1) return 0;
+    const T rest = static_cast<T>(a % b);
+    return static_cast<T>(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+  } else {
+    const T rest = std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+}
+template <class T>
+inline T shift_left(T x, T by) {
+  constexpr T kBits = 8 * sizeof(T);
+  return by < 0 || by >= kBits ? T(0) : static_cast<T>(static_cast<uint64_t>(x) << by);
+}
+template <class T>
+inline T shift_right(T x, T by) {
+  constexpr T kBits = 8 * sizeof(T);
+  return by < 0 || by >= kBits ? static_cast<T>(x < 0 ? -1 : 0) : static_cast<T>(x >> by);
 }
 
 }  // namespace kw

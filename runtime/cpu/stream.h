@@ -46,6 +46,14 @@ inline void stream_out(Element* to, const Element* from, int64_t n) {
 #endif
 }
 
+// Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
+// long enough to be whole lines.
+template <class Element>
+inline bool streams(int64_t elements, int64_t row, int64_t stream_bytes) {
+  constexpr int64_t kBytes = sizeof(Element);
+  return elements * kBytes >= stream_bytes && row * kBytes >= 512;
+}
+
 // Where the elements [first, first + n) of an output row are written: in place, or in a block that `finish` streams.
 template <class Element, bool kUnit, int kTile>
 class OutputTile {

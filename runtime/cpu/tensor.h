@@ -5,6 +5,13 @@
 
 namespace kw {
 
+inline int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+template <class Element, class Value>
+inline void fill(Element* elements, int64_t n, Value value) {
+  for (int64_t i = 0; i < n; ++i) elements[i] = value;
+}
+
 // One dimension of a tensor. With kUnit its elements are known to lie next to each other.
 template <class Element, bool kUnit>
 struct Row {

@@ -1,0 +1,43 @@
+// Act: from an approved profile to the files of a target and their manifest. A pure function: the same profile and
+// schedules give the same bytes on any machine, on any day.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "kernel/manifest.h"
+#include "profile/profile.h"
+#include "profile/schedules.h"
+
+namespace kw::act {
+
+inline constexpr const char* kGenerator = "kernelwright 0.1.0";
+
+// What is generated, pass by pass.
+struct OpMath {
+  std::string name;   // rms_norm
+  ir::Graph forward;  // with the saved values as further outputs
+  std::optional<ir::Graph> backward;
+  std::vector<std::string> saved;                            // outputs of the forward that only the backward wants
+  std::vector<std::pair<std::string, std::string>> aliases;  // output → the input whose memory it takes
+  std::vector<std::string> notes;  // decisions that shape the code, each one line: for the head of the files
+  std::string licence;
+};
+
+Result<OpMath> math_of(const profile::Profile& profile);
+
+struct Generated {
+  kernel::Manifest manifest;
+  std::map<std::string, std::string> files;  // path → text; without the manifest and the runtime's headers
+};
+
+// Schedules that name the target replace what the formulas start from.
+Result<Generated> generate(const OpMath& math, kernel::Target target,
+                           const std::vector<profile::ScheduleRow>& schedules = {});
+Result<Generated> act(const profile::Profile& profile, const std::vector<profile::ScheduleRow>& schedules,
+                      kernel::Target target);
+
+}  // namespace kw::act

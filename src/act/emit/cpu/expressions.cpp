@@ -1,0 +1,271 @@
+#include "act/emit/cpu/expressions.h"
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+
+namespace kw::act::cpu {
+namespace {
+
+using ir::DType;
+using ir::Op;
+
+bool is_comparison(Op op) { return op == Op::Lt || op == Op::Le || op == Op::Eq || op == Op::Ne; }
+bool is_integer_type(const std::string& cpp_type) { return cpp_type.find("int") != std::string::npos; }
+bool is_narrow_integer(ir::Type type) {
+  return type == ir::Type(DType::U8) || type == ir::Type(DType::I8) || type == ir::Type(DType::I16);
+}
+
+// A number that every floating type holds as it is.
+bool is_exact_everywhere(double value) { return !std::isfinite(value) || ir::round_to(DType::F8E5M2, value) == value; }
+
+std::string with_point(std::string text) { return text.find_first_of(".en") == std::string::npos ? text + ".0" : text; }
+
+}  // namespace
+
+std::string Expressions::literal(const ir::Literal& literal, const std::string& cpp_type) const {
+  const double value = literal.number();
+  if (cpp_type == "bool") return value != 0 ? "true" : "false";
+  if (is_integer_type(cpp_type)) {
+    const int64_t* whole = std::get_if<int64_t>(&literal.value);
+    const int64_t n = whole ? *whole : static_cast<int64_t>(value);
+    return n == INT64_MIN ? "(-9223372036854775807 - 1)" : std::to_string(n);
+  }
+  const std::string open = cpp_type == "double" ? "" : cpp_type + "(", close = cpp_type == "double" ? "" : ")";
+  if (std::isnan(value)) return cpp_type + "(NAN)";
+  if (std::isinf(value)) return cpp_type + (value < 0 ? "(-INFINITY)" : "(INFINITY)");
+  if (cpp_type == "float") {
+    char digits[32];
+    auto [last, error] = std::to_chars(digits, digits + sizeof digits, static_cast<float>(value));
+    if (std::isinf(static_cast<float>(value))) return value < 0 ? "float(-INFINITY)" : "float(INFINITY)";
+    return with_point(std::string(digits, last)) + "f";
+  }
+  return open + with_point(number_text(value)) + close;
+}
+
+std::string Expressions::inside(const Expression& expression, Binding outer, bool right) const {
+  const bool binds = right ? expression.binding < outer : expression.binding <= outer;
+  return binds ? expression.text : "(" + expression.text + ")";
+}
+
+Expression Expressions::convert(Expression expression, const std::string& cpp_type) const {
+  if (expression.type == cpp_type) return expression;
+  if (cpp_type == "bool") return {inside(expression, Binding::Equality) + " != 0", Binding::Equality, "bool"};
+  return {cpp_type + "(" + expression.text + ")", Binding::Primary, cpp_type, expression.text, expression.type};
+}
+
+Expression Expressions::round(const Expression& expression, ir::Type type) const {
+  const std::string& text = expression.type == types_.computed(type) ? expression.text_in_context() : expression.text;
+  return {"kw::round_to<" + types_.stored(type) + ">(" + text + ")", Binding::Primary,
+          types_.computed(type)};
+}
+
+Expression Expressions::of(ValueId value) { return build(value, true); }
+
+std::string Expressions::as(ValueId value, const std::string& cpp_type) {
+  if (const Number* number = std::get_if<Number>(&kernel_[value].what)) return literal(number->literal, cpp_type);
+  return convert(of(value), cpp_type).text;
+}
+
+std::string Expressions::stored(ValueId value, ir::Type type) {
+  const std::string cpp_type = types_.stored(type);
+  if (const Number* number = std::get_if<Number>(&kernel_[value].what)) {
+    const std::string wide = types_.computed(type);
+    return wide == cpp_type ? literal(number->literal, wide) : cpp_type + "(" + literal(number->literal, wide) + ")";
+  }
+  // A cast, or a value whose rounding the store itself does.
+  const bool rounds_here = kernel_[value].type == type && types_.rounds(type);
+  const Expression expression = build(value, !rounds_here);
+  if (expression.type == cpp_type) return expression.text;
+  // bf16(x) of a float x rounds once; a double becomes a float first, as in PyTorch.
+  if (expression.type == types_.computed(type) && expression.bare_type == "float")
+    return cpp_type + "(" + expression.bare + ")";
+  if (expression.type == types_.computed(type) || types_.computed(type) == cpp_type)
+    return convert(expression, cpp_type).text;
+  return convert(convert(expression, types_.computed(type)), cpp_type).text;
+}
+
+Expression Expressions::build(ValueId id, bool rounded) {
+  if (auto known = environment.find(id); known != environment.end()) return known->second;
+  const Value& value = kernel_[id];
+  if (const Load* load = std::get_if<Load>(&value.what)) {
+    const std::string type = types_.stored(value.type);
+    if (load->guard == kNoValue) return {element(*load), Binding::Primary, type};
+    const std::string wide = types_.computed(value.type);
+    return {inside(of(load->guard), Binding::Choice, true) + " ? " +
+                convert({element(*load), Binding::Primary, type}, wide).text + " : " + as(load->otherwise, wide),
+            Binding::Choice, wide};
+  }
+  if (const Number* number = std::get_if<Number>(&value.what)) {
+    const std::string type = types_.computed(value.type);
+    return {literal(number->literal, type), Binding::Primary, type};
+  }
+  if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) {
+    return {scalar->name, Binding::Primary, scalar_type(scalar->name)};
+  }
+  if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) {
+    std::string text = names_.text(index->index);
+    const bool simple = index->index.kind == Index::Kind::Axis || text.find(' ') == std::string::npos;
+    return {text, simple ? Binding::Primary : Binding::Sum, "int64_t"};
+  }
+  const Map* map = std::get_if<Map>(&value.what);
+  KW_ASSERT(map, "a reduction is a variable before it is used");
+  return this->map(value, *map, rounded);
+}
+
+ir::Type Expressions::common_type(const Value& reader, const Map& map) const {
+  if (!is_comparison(map.op)) return reader.type;
+  return ir::promote(kernel_[map.args[0]].type, kernel_[map.args[1]].type);
+}
+
+Expression Expressions::operand(const Value& reader, const Map& map, size_t i) {
+  const ValueId arg = map.args[i];
+  const Value& value = kernel_[arg];
+  if (map.op == Op::Select && i == 0) return convert(of(arg), "bool");
+  const ir::Type common = common_type(reader, map);
+  const std::string type = types_.computed(common);
+  Expression converted;
+  if (const Number* number = std::get_if<Number>(&value.what))
+    converted = {literal(number->literal, type), Binding::Primary, type};
+  else
+    converted = convert(of(arg), type);
+  if (!types_.rounds(common) || !common.floating()) return converted;
+  // Whole numbers become the common type before anything is computed; plain numbers only where nothing is computed.
+  bool rounds = value.type.integer() && !value.type.weak();
+  if (value.type.weak() && spelling_of(map.op).exact) {
+    const Number* number = std::get_if<Number>(&value.what);
+    rounds = !number || !is_exact_everywhere(number->literal.number());
+  }
+  return rounds ? round(converted, common) : converted;
+}
+
+Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
+  const Spelling& spelling = spelling_of(map.op);
+  const std::string type = value.type.boolean() ? "bool" : types_.computed(value.type);
+  Expression result{"", spelling.binding, type};
+  switch (spelling.form) {
+    case Spelling::Form::None:
+      KW_ASSERT(false, "only pointwise primitives are values of a kernel");
+      break;
+    case Spelling::Form::Special:
+      result = special(value, map, rounded);
+      if (map.op == Op::Cast) return result;
+      break;
+    case Spelling::Form::Prefix: {
+      const std::string text = inside(operand(value, map, 0), Binding::Unary);
+      result.text = spelling.text + (text.starts_with("-") ? "(" + text + ")" : text);
+      break;
+    }
+    case Spelling::Form::Infix: {
+      const Expression left = operand(value, map, 0), right = operand(value, map, 1);
+      // GCC asks for parentheses around a comparison beside & and |.
+      const bool logical = spelling.binding >= Binding::And;
+      auto side = [&](const Expression& e, bool is_right) {
+        const bool bare = logical && e.binding != Binding::Primary && e.binding != Binding::Unary;
+        return bare ? "(" + e.text + ")" : inside(e, spelling.binding, is_right);
+      };
+      result.text = side(left, false) + spelling.text + side(right, true);
+      break;
+    }
+    case Spelling::Form::Call: {
+      result.text = std::string(spelling.text) + "(";
+      for (size_t i = 0; i < map.args.size(); ++i) result.text += (i ? ", " : "") + operand(value, map, i).text;
+      result.text += ")";
+      break;
+    }
+  }
+  if (is_narrow_integer(value.type)) return {type + "(" + result.text + ")", Binding::Primary, type};
+  if (rounded && !spelling.exact && value.type.floating() && types_.rounds(value.type))
+    return round(result, value.type);
+  return result;
+}
+
+Expression Expressions::special(const Value& value, const Map& map, bool rounded) {
+  const std::string type = value.type.boolean() ? "bool" : types_.computed(value.type);
+  switch (map.op) {
+    case Op::Cast: {
+      const Value& arg = kernel_[map.args[0]];
+      if (arg.type == value.type) return build(map.args[0], true);
+      if (std::holds_alternative<Number>(arg.what)) {
+        const std::string text = literal(std::get<Number>(arg.what).literal, type);
+        if (!rounded || !types_.rounds(value.type)) return {text, Binding::Primary, type};
+        return round({text, Binding::Primary, type}, value.type);
+      }
+      const Expression inner = of(map.args[0]);
+      const bool narrows = arg.type.floating() && value.type.integer() && !(value.type == ir::Type(DType::I64));
+      const Expression wide = convert(narrows ? convert(inner, "int64_t") : inner, type);
+      if (!rounded || !value.type.floating() || !types_.rounds(value.type)) return wide;
+      return round(wide, value.type);
+    }
+    case Op::StopGradient:
+      return convert(of(map.args[0]), type);
+    case Op::Not:
+      return {(value.type.boolean() ? "!" : "~") + inside(of(map.args[0]), Binding::Unary), Binding::Unary, type};
+    case Op::Select: {
+      const Expression condition = operand(value, map, 0);
+      const Expression then = operand(value, map, 1), otherwise = operand(value, map, 2);
+      return {inside(condition, Binding::Choice, true) + " ? " + inside(then, Binding::Choice, true) + " : " +
+                  inside(otherwise, Binding::Choice),
+              Binding::Choice, type};
+    }
+    case Op::Pow:
+      return power(value, map);
+    case Op::Random: {
+      std::string text = "kw::random(";
+      for (size_t i = 0; i < map.args.size(); ++i) text += (i ? ", " : "") + as(map.args[i], "int64_t");
+      return {text + ")", Binding::Primary, type};
+    }
+    default:
+      break;
+  }
+  KW_ASSERT(false, "every special spelling is written out here");
+  return {};
+}
+
+Expression Expressions::power(const Value& value, const Map& map) {
+  const Expression base = operand(value, map, 0);
+  const Number* number = std::get_if<Number>(&kernel_[map.args[1]].what);
+  auto call = [&](const char* name) -> Expression {
+    return {std::string(name) + "(" + base.text + ")", Binding::Primary, base.type};
+  };
+  if (number && value.type.floating()) {
+    const double exponent = number->literal.number();
+    if (exponent == 1) return base;
+    if (exponent == 2) return call("kw::square");
+    if (exponent == 3) return call("kw::cube");
+    if (exponent == 0.5) return call("kw::sqrt");
+    if (exponent == -0.5) return call("kw::rsqrt");
+    if (exponent == -1) return {"1 / " + inside(base, Binding::Product, true), Binding::Product, base.type};
+  }
+  return {"kw::pow(" + base.text + ", " + operand(value, map, 1).text + ")", Binding::Primary, base.type};
+}
+
+std::string Expressions::wanted_type(const Value& reader, const Map& map, size_t i) {
+  if (map.op == Op::Select && i == 0) return "bool";
+  if (map.op == Op::Random) return "int64_t";
+  if (map.op == Op::StopGradient || map.op == Op::Cast) return types_.computed(reader.type);
+  return types_.computed(common_type(reader, map));
+}
+
+void Expressions::find_scalar_types() {
+  std::map<std::string, std::set<std::string>> wanted;
+  for (const Value& value : kernel_.values)
+    if (const Map* map = std::get_if<Map>(&value.what))
+      for (size_t i = 0; i < map->args.size(); ++i)
+        if (const Scalar* scalar = std::get_if<Scalar>(&kernel_[map->args[i]].what))
+          wanted[scalar->name].insert(wanted_type(value, *map, i));
+  for (const auto& [name, type] : program_.scalars) {
+    const std::set<std::string>& types = wanted[name];
+    const std::string own = types_.computed(type);
+    // A whole number or a truth that is only ever a factor is passed as the factor.
+    const bool one = types.size() == 1 && (own != "bool" || *types.begin() == "bool") &&
+                     !(own == "double" && is_integer_type(*types.begin()));
+    scalar_types_[name] = one ? *types.begin() : own;
+  }
+}
+
+std::string Expressions::scalar_type(const std::string& name) const { return scalar_types_.at(name); }
+
+}  // namespace kw::act::cpu

@@ -1,0 +1,65 @@
+// Values of the loop form as C++ expressions. A value is computed in the type that PyTorch computes in and rounded to
+// its own type exactly once, where the loop form says so:
+//
+//   y: T = mul(v8, v11)   →   kw::round_to<T>(v8 * v11)        stored:  T(v8 * v11)
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "act/emit/cpu/cpp_types.h"
+#include "act/emit/cpu/names.h"
+#include "act/emit/cpu/spelling.h"
+
+namespace kw::act::cpu {
+
+struct Expression {
+  std::string text;
+  Binding binding = Binding::Primary;
+  std::string type;       // in C++
+  std::string bare = {};  // without its outermost conversion, if it has one: where the context converts by itself
+  std::string bare_type = {};
+  const std::string& text_in_context() const { return bare.empty() ? text : bare; }
+};
+
+class Expressions {
+ public:
+  using Environment = std::map<ValueId, Expression>;
+
+  Expressions(const LoopProgram& program, const LoopKernel& kernel, CppTypes& types, KernelNames& names)
+      : program_(program), kernel_(kernel), types_(types), names_(names) {}
+
+  // Where a load's element is: set by whoever knows which rows are at hand.
+  std::function<std::string(const Load&)> element;
+
+  Environment environment;  // values that are variables, or expressions to be repeated
+
+  Expression of(ValueId value);                                // its variable, or the expression itself
+  std::string as(ValueId value, const std::string& cpp_type);  // converted
+  std::string stored(ValueId value, ir::Type type);            // as memory of the type takes it
+  std::string literal(const ir::Literal& literal, const std::string& cpp_type) const;
+  // The C++ types that run-time scalars are wanted in: the caller may pass the one that is, and nothing is converted.
+  std::string scalar_type(const std::string& name) const;
+  void find_scalar_types();
+
+ private:
+  Expression build(ValueId value, bool rounded);
+  Expression map(const Value& value, const Map& map, bool rounded);
+  Expression special(const Value& value, const Map& map, bool rounded);
+  Expression power(const Value& value, const Map& map);
+  ir::Type common_type(const Value& reader, const Map& map) const;
+  Expression operand(const Value& reader, const Map& map, size_t i);
+  Expression convert(Expression expression, const std::string& cpp_type) const;
+  Expression round(const Expression& expression, ir::Type type) const;
+  std::string inside(const Expression& expression, Binding outer, bool right = false) const;
+  std::string wanted_type(const Value& reader, const Map& map, size_t i);
+
+  const LoopProgram& program_;
+  const LoopKernel& kernel_;
+  CppTypes& types_;
+  KernelNames& names_;
+  std::map<std::string, std::string> scalar_types_;
+};
+
+}  // namespace kw::act::cpu

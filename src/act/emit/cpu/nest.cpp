@@ -1,0 +1,151 @@
+#include "act/emit/cpu/nest.h"
+
+#include <algorithm>
+#include <set>
+
+#include "act/loop/index.h"
+
+namespace kw::act::cpu {
+namespace {
+
+bool is_axis(const Index& index) { return index.kind == Index::Kind::Axis; }
+bool is_one(const LoopProgram& program, LoopAxisId axis) {
+  return program.axes[static_cast<size_t>(axis)].size == ir::Size(1);
+}
+
+// The axis that the last dimension of an access runs along, if it does so step by step.
+LoopAxisId contiguous_axis(const std::vector<Index>& at) {
+  for (auto index = at.rbegin(); index != at.rend(); ++index) {
+    if (axes_of(*index).empty()) continue;
+    if (is_axis(*index)) return index->axis;
+    // A sum: the axis that is not multiplied.
+    LoopAxisId found = -1;
+    auto visit = [&](auto&& self, const Index& part) -> void {
+      if (part.kind == Index::Kind::Add || part.kind == Index::Kind::Sub)
+        for (const Index& operand : part.operands) self(self, operand);
+      else if (is_axis(part))
+        found = part.axis;
+    };
+    visit(visit, *index);
+    return found;
+  }
+  return -1;
+}
+
+void collect_symbols(const Index& index, std::set<ir::SymbolId>& symbols) {
+  if (index.kind == Index::Kind::Size)
+    for (ir::SymbolId s : index.size.symbols()) symbols.insert(s);
+  for (const Index& operand : index.operands) collect_symbols(operand, symbols);
+}
+
+}  // namespace
+
+std::vector<LoopAxisId> Nest::around() const {
+  std::vector<LoopAxisId> all = parallel;
+  all.insert(all.end(), loop.begin(), loop.end());
+  return all;
+}
+
+std::vector<Access> accesses_of(const LoopKernel& kernel) {
+  std::vector<Access> all;
+  std::set<ValueId> seen;
+  auto visit = [&](auto&& self, ValueId v) -> void {
+    if (!seen.insert(v).second) return;
+    if (const Load* load = std::get_if<Load>(&kernel[v].what)) all.push_back({load->buffer, &load->at});
+    for (ValueId operand : operands_of(kernel[v])) self(self, operand);
+  };
+  for (const Stage& stage : kernel.stages) {
+    for (ValueId r : stage.reductions) visit(visit, r);
+    for (const std::vector<Store>* stores : {&stage.stores, &stage.after_stores})
+      for (const Store& store : *stores) {
+        visit(visit, store.value);
+        for (const Index& index : store.at)
+          for (ValueId v : values_of(index)) visit(visit, v);
+        all.push_back({store.buffer, &store.at});
+      }
+    for (const Accumulate& sum : stage.accumulates) {
+      visit(visit, sum.value);
+      all.push_back({sum.buffer, &sum.at, true});
+    }
+  }
+  return all;
+}
+
+Nest choose_nest(const LoopProgram& program, const LoopKernel& kernel) {
+  Nest nest;
+  nest.parallel = kernel.parallel;
+  for (const Stage& stage : kernel.stages)
+    if (!stage.loop.empty()) nest.loop = stage.loop;
+  std::map<LoopAxisId, size_t> votes;  // by the rank of the tensors that run along an axis: the large ones decide
+  for (LoopAxisId axis : nest.around()) votes[axis] = 0;
+  for (const Access& access : accesses_of(kernel)) {
+    LoopAxisId axis = contiguous_axis(*access.at);
+    std::set<LoopAxisId> axes;
+    for (const Index& index : *access.at)
+      for (LoopAxisId a : axes_of(index)) axes.insert(a);
+    if (axis >= 0 && !is_one(program, axis)) votes[axis] += axes.size() * axes.size();
+  }
+  for (const auto& [axis, count] : votes)
+    if (nest.inner < 0 || count >= votes[nest.inner]) nest.inner = axis;
+  bool reduced = std::erase(nest.loop, nest.inner) > 0;
+  std::erase(nest.parallel, nest.inner);
+  if (!reduced)
+    nest.shape = Nest::Shape::Column;
+  else
+    nest.shape = kernel.parallel.empty() ? Nest::Shape::Whole : Nest::Shape::Row;
+  return nest;
+}
+
+std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, const LoopKernel& kernel,
+                                                    const Nest& nest) {
+  const std::vector<Access> accesses = accesses_of(kernel);
+  std::set<ir::SymbolId> used;  // sizes that the text mentions beside the bounds of its loops
+  std::set<LoopAxisId> positions;
+  auto note = [&](const Index& index) {
+    collect_symbols(index, used);
+    for (LoopAxisId a : axes_of(index)) positions.insert(a);
+  };
+  for (const Access& access : accesses)
+    for (const Index& index : *access.at) collect_symbols(index, used);
+  for (const Value& value : kernel.values) {
+    if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) note(index->index);
+    if (const Reduced* reduced = std::get_if<Reduced>(&value.what)) note(reduced->position);
+  }
+  auto merges = [&](LoopAxisId outer, LoopAxisId inner) {
+    for (LoopAxisId axis : {outer, inner}) {
+      if (positions.contains(axis)) return false;
+      for (ir::SymbolId s : program.axes[static_cast<size_t>(axis)].size.symbols())
+        if (used.contains(s)) return false;
+    }
+    for (const Access& access : accesses) {
+      // The dimensions that have an axis at all, in order.
+      std::vector<const Index*> dimensions;
+      for (const Index& index : *access.at)
+        if (!(index == size_index(0))) dimensions.push_back(&index);
+      for (size_t d = 0; d < dimensions.size(); ++d) {
+        const Index& index = *dimensions[d];
+        const std::vector<LoopAxisId> axes = axes_of(index);
+        const bool has_outer = std::find(axes.begin(), axes.end(), outer) != axes.end();
+        const bool has_inner = std::find(axes.begin(), axes.end(), inner) != axes.end();
+        if (has_outer &&
+            (index != axis_index(outer) || d + 1 == dimensions.size() || *dimensions[d + 1] != axis_index(inner)))
+          return false;
+        if (has_inner && (index != axis_index(inner) || d == 0 || *dimensions[d - 1] != axis_index(outer)))
+          return false;
+      }
+    }
+    return true;
+  };
+  std::vector<LoopAxisId> parallel = nest.parallel, loop = nest.loop;
+  if (nest.inner >= 0) (nest.reduces_inner() ? loop : parallel).push_back(nest.inner);
+  std::vector<std::vector<LoopAxisId>> groups;
+  for (const std::vector<LoopAxisId>& order : {parallel, loop})
+    for (size_t i = 0; i < order.size(); ++i) {
+      std::vector<LoopAxisId> group{order[i]};
+      while (i + 1 < order.size() && merges(order[i], order[i + 1])) group.push_back(order[++i]);
+      if (group.size() > 1) groups.push_back(std::move(group));
+    }
+  return groups;
+}
+
+}  // namespace kw::act::cpu

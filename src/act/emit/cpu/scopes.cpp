@@ -1,0 +1,210 @@
+#include "act/emit/cpu/scopes.h"
+
+#include <algorithm>
+
+#include "act/loop/index.h"
+#include "base/text.h"
+
+namespace kw::act::cpu {
+namespace {
+
+constexpr size_t kLongestInline = 60;  // characters of an expression inside another
+
+bool contains(const std::vector<LoopAxisId>& axes, LoopAxisId axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+bool has_source_name(const std::string& name) {
+  return !(name.size() > 1 && name[0] == 'v' &&
+           std::all_of(name.begin() + 1, name.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; }));
+}
+
+}  // namespace
+
+Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest, CppTypes& types,
+               KernelNames& names)
+    : expressions(program, kernel, types, names),
+      program_(program),
+      kernel_(kernel),
+      nest_(nest),
+      types_(types),
+      names_(names),
+      depends_(kernel.values.size()) {
+  expressions.element = [this](const Load& load) { return element(load.buffer, load.at); };
+  expressions.find_scalar_types();
+  row_lines_[static_cast<size_t>(Level::Setup)] = &setup;
+  std::vector<bool> known(kernel.values.size());
+  auto visit = [&](auto&& self, ValueId v) -> bool {
+    size_t i = static_cast<size_t>(v);
+    if (known[i]) return depends_[i];
+    known[i] = true;
+    bool depends = std::holds_alternative<Reduced>(kernel[v].what);
+    for (ValueId operand : operands_of(kernel[v])) depends |= self(self, operand) && !depends;
+    return depends_[i] = depends;
+  };
+  for (size_t v = 0; v < kernel.values.size(); ++v) visit(visit, static_cast<ValueId>(v));
+  count_uses();
+}
+
+void Scopes::count_uses() {
+  uses_.assign(kernel_.values.size(), 0);
+  std::set<ValueId> seen;
+  auto use = [&](auto&& self, ValueId v) -> void {
+    ++uses_[static_cast<size_t>(v)];
+    if (!seen.insert(v).second) return;
+    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
+  };
+  for (const Stage& stage : kernel_.stages) {
+    for (ValueId r : stage.reductions) use(use, r);
+    for (const Store& store : stage.stores) use(use, store.value);
+    for (const Accumulate& sum : stage.accumulates) use(use, sum.value);
+    for (const Store& store : stage.after_stores) use(use, store.value);
+  }
+}
+
+Level Scopes::level(const std::vector<LoopAxisId>& axes) const {
+  Level level = Level::Setup;
+  for (LoopAxisId axis : axes) {
+    if (axis == nest_.inner) return Level::Inner;
+    level = std::max(level, contains(nest_.loop, axis) ? Level::Row : Level::Point);
+  }
+  return level;
+}
+
+Level Scopes::level(ValueId value) const {
+  const Level by_axes = level(kernel_[value].axes);
+  return by_axes == Level::Setup && depends_on_reduction(value) ? Level::Point : by_axes;
+}
+
+bool Scopes::is_trivial(ValueId v) const {
+  const Value& value = kernel_[v];
+  return std::holds_alternative<Number>(value.what) || std::holds_alternative<Scalar>(value.what) ||
+         std::holds_alternative<IndexValue>(value.what);
+}
+
+std::vector<ValueId> Scopes::pending(const std::vector<ValueId>& roots) {
+  std::vector<ValueId> order;
+  std::set<ValueId> seen;
+  auto visit = [&](auto&& self, ValueId v) -> void {
+    if (expressions.environment.contains(v) || is_trivial(v) || !seen.insert(v).second) return;
+    KW_ASSERT(!std::holds_alternative<Reduced>(kernel_[v].what), "a reduction is known before it is used");
+    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
+    order.push_back(v);
+  };
+  for (ValueId root : roots) visit(visit, root);
+  return order;
+}
+
+std::vector<ValueId> Scopes::frontier(const std::vector<ValueId>& roots, Level limit) {
+  std::vector<ValueId> found;
+  auto note = [&](ValueId v) {
+    if (!is_trivial(v) && !expressions.environment.contains(v) && level(v) <= limit &&
+        std::find(found.begin(), found.end(), v) == found.end())
+      found.push_back(v);
+  };
+  for (ValueId root : roots) note(root);
+  for (ValueId v : pending(roots))
+    if (level(v) > limit)
+      for (ValueId operand : operands_of(kernel_[v])) note(operand);
+  return found;
+}
+
+void Scopes::hoist(const std::vector<ValueId>& roots, Lines& point, Lines* row) {
+  define(frontier(roots, Level::Setup), setup, {}, true);
+  define(frontier(roots, Level::Point), point, {}, true);
+  if (row) define(frontier(roots, Level::Row), *row, {}, true);
+}
+
+void Scopes::define(const std::vector<ValueId>& roots, Lines& out, const std::set<ValueId>& stored, bool as_variables) {
+  const std::vector<ValueId> order = pending(roots);
+  std::map<ValueId, int> here;
+  for (ValueId v : order)
+    for (ValueId operand : operands_of(kernel_[v])) ++here[operand];
+  for (ValueId root : roots) ++here[root];
+  for (ValueId v : order) {
+    const Value& value = kernel_[v];
+    Expression expression = expressions.of(v);
+    const std::string type = value.type.boolean() ? "bool" : types_.computed(value.type);
+    const bool is_root = std::find(roots.begin(), roots.end(), v) != roots.end();
+    // Elements are computed again in every stage; what is further out is computed once.
+    const int wanted = level(v) == Level::Inner ? here[v] : std::max(here[v], uses(v));
+    const bool only_stored = stored.contains(v) && wanted == 1;
+    const bool plain_name = is_identifier(expression.text) && expression.type == type;
+    bool variable = wanted > 1 || (has_source_name(value.name) && !std::holds_alternative<Load>(value.what)) ||
+                    (as_variables && is_root) || expression.text.size() > kLongestInline;
+    if (only_stored || plain_name) variable = false;
+    if (!variable) {
+      // A store rounds by itself; left out of the environment, the value is built again without its rounding.
+      if (!only_stored) expressions.environment[v] = std::move(expression);
+      continue;
+    }
+    const std::string name = names_.value(v);
+    out.line("const " + type + " " + name + " = " +
+             (expression.type == type ? expression.text_in_context() : expression.text) + ";");
+    expressions.environment[v] = {name, Binding::Primary, type};
+  }
+}
+
+void Scopes::open_rows(Level level, Lines* lines) {
+  row_lines_[static_cast<size_t>(level)] = lines;
+  std::erase_if(rows_in_scope_, [&](const auto& row) { return row.second >= level; });
+}
+
+std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>& at, bool slice) {
+  int along = -1, count = 0;
+  std::vector<LoopAxisId> others;
+  for (size_t d = 0; d < at.size(); ++d) {
+    const std::vector<LoopAxisId> axes = axes_of(at[d]);
+    if (contains(axes, nest_.inner)) {
+      along = static_cast<int>(d);
+      ++count;
+    } else {
+      others.insert(others.end(), axes.begin(), axes.end());
+    }
+    if (!values_of(at[d]).empty()) return std::nullopt;
+  }
+  if (count != 1) return std::nullopt;
+  const Buffer& info = program_.buffers[static_cast<size_t>(buffer)];
+  const bool workspace = info.role == Buffer::Role::Workspace;
+  const int first = slice ? 1 : 0;
+  const bool last = along + 1 == static_cast<int>(at.size());
+  std::vector<std::string> indices;
+  if (slice) indices.push_back("worker");
+  for (size_t d = 0; d < at.size(); ++d)
+    if (static_cast<int>(d) != along)
+      indices.push_back(names_.text(at[d]));
+    else if (!last)
+      indices.push_back("0");
+  const std::string list = join(indices, ", ");
+  std::string from = info.name;
+  if (last)
+    from += std::string(workspace ? ".row<true>(" : ".row<kUnit>(") + list + ")";
+  else
+    from += ".along(" + std::to_string(along + first) + ", " + info.name + ".offset(" + list + "))";
+  if (last && !workspace) unit_rows_.insert(buffer);
+  auto name = row_names_.find(from);
+  if (name == row_names_.end()) name = row_names_.emplace(from, names_.fresh(info.name + "_row")).first;
+  if (!rows_in_scope_.contains(from)) {
+    Level where = level(others);
+    if (slice) where = std::max(where, Level::Point);
+    while (!row_lines_[static_cast<size_t>(where)]) where = static_cast<Level>(static_cast<int>(where) + 1);
+    row_lines_[static_cast<size_t>(where)]->line("const auto " + name->second + " = " + from + ";");
+    rows_in_scope_[from] = where;
+  }
+  return name->second;
+}
+
+std::string Scopes::element(BufferId buffer, const std::vector<Index>& at, bool slice) {
+  if (std::optional<std::string> name = row(buffer, at, slice))
+    for (const Index& index : at)
+      if (contains(axes_of(index), nest_.inner)) return *name + "[" + names_.text(index) + "]";
+  std::vector<std::string> indices;
+  if (slice) indices.push_back("worker");
+  for (const Index& index : at) {
+    for (ValueId v : values_of(index)) names_.bind_index_value(v, expressions.as(v, "int64_t"));
+    indices.push_back(names_.text(index));
+  }
+  return program_.buffers[static_cast<size_t>(buffer)].name + "(" + join(indices, ", ") + ")";
+}
+
+}  // namespace kw::act::cpu

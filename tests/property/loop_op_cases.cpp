@@ -1,0 +1,2 @@
+// The cases of the loop form, for the kernels that come from it.
+#include "../unit/act/loop_op_cases.cpp"
