@@ -7,9 +7,11 @@
 //   const float ms = float(ms_total / cols);
 #pragma once
 
-#include "act/emit/cpu/expressions.h"
+#include "act/emit/cpp/expressions.h"
 
 namespace kw::act::cpu {
+
+using namespace cpp;
 
 struct Accumulator {
   ValueId value;  // the Reduced

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "act/emit/cpp/expand.h"
 #include "act/emit/cpu/entries.h"
-#include "act/emit/cpu/expand.h"
 #include "act/emit/cpu/kernel_writer.h"
 #include "act/pass_contract.h"
 #include "base/text.h"
@@ -23,7 +23,7 @@ class PassEmitter {
     out.pass.name = options_.pass;
     Lines kernels, entries;
     for (const LoopKernel& kernel : program_.kernels) {
-      const LoopKernel expanded = expand_reductions(kernel);
+      const LoopKernel expanded = cpp::expand_reductions(kernel);
       const KernelText text = write_kernel(program_, expanded, types_);
       EntryText entry = write_entries(program_, expanded, text, types_);
       if (!kernels.empty()) kernels.line("");
@@ -165,7 +165,7 @@ class PassEmitter {
 
   const LoopProgram& program_;
   const PassOptions& options_;
-  CppTypes types_;
+  cpp::CppTypes types_;
 };
 
 }  // namespace

@@ -12,6 +12,12 @@ namespace kw::act::cpu {
 namespace {
 
 using Axes = std::vector<LoopAxisId>;
+
+// Words that the skeletons use themselves.
+constexpr std::string_view kReserved[] = {"kw",     "std",   "tile",    "end",     "part",  "block",
+                                          "chunk",  "point", "points",  "kUnit",   "kTile", "kChain",
+                                          "blocks", "tiles", "kChunks", "int64_t", "size_t"};
+
 constexpr std::string_view kRowFile = "templates/cpu/row.cpp";
 constexpr std::string_view kColumnFile = "templates/cpu/column.cpp";
 constexpr std::string_view kWholeFile = "templates/cpu/whole.cpp";
@@ -25,7 +31,7 @@ class KernelWriter {
         kernel_(kernel),
         types_(types),
         nest_(choose_nest(program, kernel)),
-        names_(program, kernel, nest_, types),
+        names_(program, kernel, nest_.all(), kReserved, types),
         scopes_(program, kernel, nest_, types, names_) {}
 
   KernelText run() {
@@ -79,11 +85,7 @@ class KernelWriter {
     return list;
   }
 
-  std::string elements() const {
-    Axes all = nest_.around();
-    if (nest_.inner >= 0) all.push_back(nest_.inner);
-    return names_.product(all);
-  }
+  std::string elements() const { return names_.product(nest_.all()); }
   std::string loop_header(LoopAxisId axis) const {
     const std::string& i = names_.variable(axis);
     return "for (int64_t " + i + " = 0; " + i + " < " + names_.size(axis) + "; ++" + i + ")";
@@ -336,8 +338,8 @@ class KernelWriter {
                         : parenthesised(names_.text(program_.buffers[static_cast<size_t>(sum.buffer)].shape[d + 1])));
           zeros += ", 0";
         }
-        out.line("kw::fill(&" + names_.tensor(sum.buffer) + "(worker" + zeros + "), " +
-                 (count.empty() ? "1" : count) + ", 0);");
+        out.line("kw::fill(&" + names_.tensor(sum.buffer) + "(worker" + zeros + "), " + (count.empty() ? "1" : count) +
+                 ", 0);");
       }
     return out;
   }

@@ -4,11 +4,14 @@
 
 #include <set>
 
-#include "act/emit/cpu/expressions.h"
+#include "act/emit/cpp/expressions.h"
+#include "act/emit/cpu/nest.h"
 #include "act/emit/lines.h"
 #include "schedule/cpu_parameters.h"
 
 namespace kw::act::cpu {
+
+using namespace cpp;
 
 struct KernelText {
   std::string function;  // rms_norm_forward_rows

@@ -46,29 +46,10 @@ std::vector<LoopAxisId> Nest::around() const {
   return all;
 }
 
-std::vector<Access> accesses_of(const LoopKernel& kernel) {
-  std::vector<Access> all;
-  std::set<ValueId> seen;
-  auto visit = [&](auto&& self, ValueId v) -> void {
-    if (!seen.insert(v).second) return;
-    if (const Load* load = std::get_if<Load>(&kernel[v].what)) all.push_back({load->buffer, &load->at});
-    for (ValueId operand : operands_of(kernel[v])) self(self, operand);
-  };
-  for (const Stage& stage : kernel.stages) {
-    for (ValueId r : stage.reductions) visit(visit, r);
-    for (const std::vector<Store>* stores : {&stage.stores, &stage.after_stores})
-      for (const Store& store : *stores) {
-        visit(visit, store.value);
-        for (const Index& index : store.at)
-          for (ValueId v : values_of(index)) visit(visit, v);
-        all.push_back({store.buffer, &store.at});
-      }
-    for (const Accumulate& sum : stage.accumulates) {
-      visit(visit, sum.value);
-      all.push_back({sum.buffer, &sum.at, true});
-    }
-  }
-  return all;
+std::vector<LoopAxisId> Nest::all() const {
+  std::vector<LoopAxisId> axes = around();
+  if (inner >= 0) axes.push_back(inner);
+  return axes;
 }
 
 Nest choose_nest(const LoopProgram& program, const LoopKernel& kernel) {

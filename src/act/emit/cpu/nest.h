@@ -6,7 +6,7 @@
 //   whole    everything is reduced: fixed chunks of the iteration space, then their partial results
 #pragma once
 
-#include "act/loop/loop.h"
+#include "act/emit/access.h"
 
 namespace kw::act::cpu {
 
@@ -18,17 +18,10 @@ struct Nest {
 
   bool reduces_inner() const { return shape != Shape::Column; }
   std::vector<LoopAxisId> around() const;  // parallel, loop
+  std::vector<LoopAxisId> all() const;     // parallel, loop, inner
 };
 
 Nest choose_nest(const LoopProgram& program, const LoopKernel& kernel);
-
-// Every buffer access of a kernel.
-struct Access {
-  BufferId buffer;
-  const std::vector<Index>* at;
-  bool slice = false;  // of an accumulation: without the buffer's first dimension
-};
-std::vector<Access> accesses_of(const LoopKernel& kernel);
 
 // Groups of axes, each outermost first and at least two, that a call on dense tensors may walk as one axis.
 std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, const LoopKernel& kernel,

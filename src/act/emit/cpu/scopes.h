@@ -4,10 +4,13 @@
 
 #include <set>
 
-#include "act/emit/cpu/expressions.h"
+#include "act/emit/cpp/expressions.h"
+#include "act/emit/cpu/nest.h"
 #include "act/emit/lines.h"
 
 namespace kw::act::cpu {
+
+using namespace cpp;
 
 enum class Level : uint8_t {
   Setup,  // once per call

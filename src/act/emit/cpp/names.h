@@ -5,14 +5,15 @@
 //   values      rstd, x_i             the math's own name; x_i where the name is a tensor's
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "act/emit/cpu/cpp_types.h"
-#include "act/emit/cpu/nest.h"
+#include "act/emit/cpp/cpp_types.h"
 #include "act/loop/identifier.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 
 // A size that the kernel takes as an argument.
 struct SizeParameter {
@@ -23,7 +24,9 @@ struct SizeParameter {
 
 class KernelNames {
  public:
-  KernelNames(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest, const CppTypes& types);
+  // `axes` in the order in which callers are given their sizes; `reserved` are words that the skeletons use.
+  KernelNames(const LoopProgram& program, const LoopKernel& kernel, const std::vector<LoopAxisId>& axes,
+              std::span<const std::string_view> reserved, const CppTypes& types);
 
   const std::string& tensor(BufferId buffer) const { return program_.buffers[static_cast<size_t>(buffer)].name; }
   const std::string& variable(LoopAxisId axis) const { return variables_.at(axis); }
@@ -51,4 +54,4 @@ class KernelNames {
   std::map<ValueId, std::string> values_, index_values_;
 };
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

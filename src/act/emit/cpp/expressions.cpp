@@ -1,4 +1,4 @@
-#include "act/emit/cpu/expressions.h"
+#include "act/emit/cpp/expressions.h"
 
 #include <charconv>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 namespace {
 
 using ir::DType;
@@ -58,8 +58,7 @@ Expression Expressions::convert(Expression expression, const std::string& cpp_ty
 
 Expression Expressions::round(const Expression& expression, ir::Type type) const {
   const std::string& text = expression.type == types_.computed(type) ? expression.text_in_context() : expression.text;
-  return {"kw::round_to<" + types_.stored(type) + ">(" + text + ")", Binding::Primary,
-          types_.computed(type)};
+  return {"kw::round_to<" + types_.stored(type) + ">(" + text + ")", Binding::Primary, types_.computed(type)};
 }
 
 Expression Expressions::of(ValueId value) { return build(value, true); }
@@ -268,4 +267,4 @@ void Expressions::find_scalar_types() {
 
 std::string Expressions::scalar_type(const std::string& name) const { return scalar_types_.at(name); }
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

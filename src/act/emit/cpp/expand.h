@@ -9,8 +9,8 @@
 
 #include "act/loop/loop.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 
 LoopKernel expand_reductions(const LoopKernel& kernel);
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

@@ -12,7 +12,7 @@
 
 #include "act/loop/loop.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 
 class CppTypes {
  public:
@@ -40,5 +40,4 @@ class CppTypes {
   std::map<std::string, ir::Type> given_;
 };
 
-
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

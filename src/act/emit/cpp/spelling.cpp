@@ -1,6 +1,6 @@
-#include "act/emit/cpu/spelling.h"
+#include "act/emit/cpp/spelling.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 namespace {
 
 using ir::Op;
@@ -119,4 +119,4 @@ constexpr ir::OpTable<Spelling> kSpellings{kRows};
 
 const Spelling& spelling_of(ir::Op op) { return kSpellings[op]; }
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

@@ -1,17 +1,13 @@
-#include "act/emit/cpu/names.h"
+#include "act/emit/cpp/names.h"
 
 #include <algorithm>
 
+#include "act/emit/access.h"
 #include "act/loop/index.h"
 #include "base/text.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 namespace {
-
-// Words that the skeletons use themselves.
-constexpr std::string_view kReserved[] = {"kw",     "std",   "tile",    "end",     "part",  "block",
-                                          "chunk",  "point", "points",  "kUnit",   "kTile", "kChain",
-                                          "blocks", "tiles", "kChunks", "int64_t", "size_t"};
 
 bool ends_with(std::string_view text, std::string_view end) { return text.ends_with(end); }
 
@@ -65,16 +61,15 @@ std::string description(const LoopKernel& kernel, ValueId id) {
 
 }  // namespace
 
-KernelNames::KernelNames(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest, const CppTypes& types)
+KernelNames::KernelNames(const LoopProgram& program, const LoopKernel& kernel, const std::vector<LoopAxisId>& axes,
+                         std::span<const std::string_view> reserved, const CppTypes& types)
     : program_(program), kernel_(kernel) {
-  for (std::string_view word : kReserved) scope_.take(word, "t");
+  for (std::string_view word : reserved) scope_.take(word, "t");
   for (const std::string& name : types.names()) scope_.take(name, "t");
   for (const Buffer& buffer : program.buffers) scope_.take(buffer.name, "t");
   for (const auto& [name, type] : program.scalars) scope_.take(name, "t");
   for (const LoopKernel& other : program.kernels) scope_.take(other.name, "t");
 
-  std::vector<LoopAxisId> axes = nest.around();
-  if (nest.inner >= 0) axes.push_back(nest.inner);
   for (LoopAxisId axis : axes) add_axis(axis);
   // Sizes inside indices and values.
   auto note = [&](auto&& self, const Index& index) -> void {
@@ -188,4 +183,4 @@ std::string KernelNames::text(const Index& index) const {
   return {};
 }
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

@@ -8,11 +8,11 @@
 #include <map>
 #include <string>
 
-#include "act/emit/cpu/cpp_types.h"
-#include "act/emit/cpu/names.h"
-#include "act/emit/cpu/spelling.h"
+#include "act/emit/cpp/cpp_types.h"
+#include "act/emit/cpp/names.h"
+#include "act/emit/cpp/spelling.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 
 struct Expression {
   std::string text;
@@ -62,4 +62,4 @@ class Expressions {
   std::map<std::string, std::string> scalar_types_;
 };
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

@@ -1,11 +1,11 @@
-#include "act/emit/cpu/cpp_types.h"
+#include "act/emit/cpp/cpp_types.h"
 
 #include <bit>
 
 #include "act/pass_contract.h"
 #include "base/text.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 namespace {
 
 using ir::DType;
@@ -120,5 +120,4 @@ std::vector<std::string> CppTypes::names() const {
   return names;
 }
 
-
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

@@ -1,4 +1,4 @@
-#include "act/emit/cpu/expand.h"
+#include "act/emit/cpp/expand.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "act/loop/index.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 namespace {
 
 using ir::DType;
@@ -142,4 +142,4 @@ class Expansion {
 
 LoopKernel expand_reductions(const LoopKernel& kernel) { return Expansion(kernel).run(); }
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp

@@ -3,7 +3,7 @@
 
 #include "ir/op.h"
 
-namespace kw::act::cpu {
+namespace kw::act::cpp {
 
 // Binding strength of a C++ expression, strongest first.
 enum class Binding : uint8_t { Primary, Unary, Product, Sum, Shift, Order, Equality, And, Xor, Or, Choice };
@@ -24,4 +24,4 @@ struct Spelling {
 
 const Spelling& spelling_of(ir::Op op);
 
-}  // namespace kw::act::cpu
+}  // namespace kw::act::cpp
