@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -38,6 +39,59 @@ Result<Call> fill(const kernel::Step& step, const kernel::Facts& facts) {
                   ir::info(tensor.dtype).bytes, pattern};
 }
 
+// The limits of the launch itself, which are the same on every GPU; a smaller one of this GPU shows at the launch.
+Status check_launch(const kernel::Entry& entry, const kernel::LaunchShape& launch) {
+  constexpr std::array<std::int64_t, 3> kMostBlocks = {2147483647, 65535, 65535}, kMostThreads = {1024, 1024, 64};
+  const auto [x, y, z] = launch.block;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (launch.grid[i] < 0 || launch.grid[i] > kMostBlocks[i])
+      return bad_input(fmt::format("{} would run {} blocks along {}", entry.symbol, launch.grid[i], "xyz"[i]), {},
+                       fmt::format("a grid has at most {}", kMostBlocks[i]));
+    if (launch.block[i] < 1 || launch.block[i] > kMostThreads[i])
+      return bad_input(fmt::format("{} would run {} threads along {}", entry.symbol, launch.block[i], "xyz"[i]), {},
+                       fmt::format("a block has at least 1 and at most {}", kMostThreads[i]));
+  }
+  if (x * y * z > 1024)
+    return bad_input(fmt::format("{} would run {} threads in a block", entry.symbol, x * y * z), {}, "at most 1024");
+  if (launch.shared_bytes < 0 || launch.shared_bytes > 1 << 20)
+    return bad_input(fmt::format("{} would have {} bytes of shared memory", entry.symbol, launch.shared_bytes));
+  return {};
+}
+
+Result<KernelCall> kernel_call(const kernel::Entry& entry, const CompiledSet& kernels, const kernel::Facts& facts) {
+  KW_TRY(const std::vector<kernel::ArgumentValue> values, kernel::arguments_of(entry, kernels.types, facts));
+  const bool on_gpu = kernels.style == CallStyle::Launch;
+  KernelCall call{{}, on_gpu ? entry.symbol : cpu::shim_symbol(entry.symbol), entry.symbol, {}, {}};
+  for (const kernel::ArgumentValue& value : values) {
+    if (const auto* buffer = std::get_if<kernel::BufferArgument>(&value)) {
+      const auto tensor = facts.tensors.find(buffer->buffer);
+      if (tensor == facts.tensors.end()) return bad_input(fmt::format("the buffer {} is not there", buffer->buffer));
+      call.slots.emplace_back(BufferSlot{tensor->second.address});
+      continue;
+    }
+    const auto& number = std::get<kernel::NumberArgument>(value);
+    if (!on_gpu) {
+      std::visit([&](auto given) { call.slots.emplace_back(given); }, number.value);
+    } else if (const auto* whole = std::get_if<std::int64_t>(&number.value)) {
+      call.slots.emplace_back(BitsSlot{static_cast<std::uint64_t>(*whole)});  // little-endian: the lowest bytes
+    } else {
+      KW_TRY(const std::uint64_t bits, element_bits(number.dtype, std::get<double>(number.value)));
+      call.slots.emplace_back(BitsSlot{bits});
+    }
+  }
+  if (kernels.style == CallStyle::Shim) return call;
+  KW_TRY(const kernel::LaunchShape launch, kernel::launch_of(entry, facts));
+  KW_CHECK(check_launch(entry, launch));
+  if (on_gpu) {
+    call.launch = launch;
+    return call;
+  }
+  for (const std::int64_t blocks : launch.grid) call.slots.emplace_back(blocks);
+  for (const std::int64_t threads : launch.block) call.slots.emplace_back(threads);
+  call.slots.emplace_back(launch.shared_bytes);
+  return call;
+}
+
 }  // namespace
 
 Result<std::uint64_t> element_bits(DType dtype, double value) {
@@ -67,8 +121,6 @@ Result<std::uint64_t> element_bits(DType dtype, double value) {
   }
 }
 
-namespace cpu {
-
 Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts) {
   Program program;
   for (const kernel::Step& step : pass.steps) {
@@ -80,22 +132,11 @@ Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, co
     KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
     const CompiledFile* compiled = kernels.find(entry->file);
     if (compiled == nullptr) return bad_input(fmt::format("{} is not compiled", entry->file));
-    KW_TRY(const std::vector<kernel::ArgumentValue> values, kernel::arguments_of(*entry, kernels.types, facts));
-    KernelCall call{compiled->library, shim_symbol(entry->symbol), entry->symbol, {}};
-    for (const kernel::ArgumentValue& value : values) {
-      if (const auto* buffer = std::get_if<kernel::BufferArgument>(&value)) {
-        const auto tensor = facts.tensors.find(buffer->buffer);
-        if (tensor == facts.tensors.end()) return bad_input(fmt::format("the buffer {} is not there", buffer->buffer));
-        call.slots.emplace_back(BufferSlot{tensor->second.address});
-      } else {
-        std::visit([&](auto number) { call.slots.emplace_back(number); },
-                   std::get<kernel::NumberArgument>(value).value);
-      }
-    }
+    KW_TRY(KernelCall call, kernel_call(*entry, kernels, facts));
+    call.library = compiled->library;
     program.calls.emplace_back(std::move(call));
   }
   return program;
 }
 
-}  // namespace cpu
 }  // namespace kw::device

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/result.h"
 #include "device/arena.h"
-#include "device/cpu/compile.h"
+#include "device/compiled.h"
 #include "kernel/call.h"
 
 namespace kw::device {
@@ -17,13 +18,17 @@ namespace kw::device {
 struct BufferSlot {
   std::uint64_t offset = 0;
 };
-using Slot = std::variant<BufferSlot, std::int64_t, double>;
+struct BitsSlot {  // a number as the kernel's own type has it, in the lowest bytes (launches on a GPU)
+  std::uint64_t bits = 0;
+};
+using Slot = std::variant<BufferSlot, std::int64_t, double, BitsSlot>;
 
 struct KernelCall {
-  std::string library;  // the shared object
-  std::string symbol;   // of its shim
+  std::string library;  // the shared object, or the cubin
+  std::string symbol;   // of its shim, or of the kernel itself where it is launched on a GPU
   std::string kernel;   // as the manifest calls it, for messages
   std::vector<Slot> slots;
+  std::optional<kernel::LaunchShape> launch = {};  // on a GPU
 };
 
 struct FillCall {
@@ -43,10 +48,7 @@ struct Program {
 // The bits of a number as an element.
 Result<std::uint64_t> element_bits(kernel::DType dtype, double value);
 
-namespace cpu {
-
 // Facts hold every buffer of the pass, as Arena::tensors gives them.
 Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts);
 
-}  // namespace cpu
 }  // namespace kw::device

@@ -144,7 +144,7 @@ Result<CpuPass> CpuPass::make(const std::string& name, const ir::Graph& graph) {
   return pass;
 }
 
-const device::cpu::CompiledSet* CpuPass::compiled(const Types& types) {
+const device::CompiledSet* CpuPass::compiled(const Types& types) {
   auto known = compiled_.find(types);
   if (known != compiled_.end()) return &known->second;
   ++compilations_;
@@ -166,7 +166,7 @@ void CpuPass::expect_oracle(const std::string& what, const Types& types, const i
   const ir::Graph bound = ir::bind_types(graph_, bound_types);
   auto expected = ir::interpret(bound, call, {.semantics = ir::Semantics::Rounded, .track_bounds = true});
   ASSERT_TRUE(expected) << render(expected.error());
-  const device::cpu::CompiledSet* kernels = compiled(bound_types);
+  const device::CompiledSet* kernels = compiled(bound_types);
   ASSERT_NE(kernels, nullptr);
 
   const kernel::Manifest& manifest = generated_.manifest;
@@ -217,7 +217,7 @@ void CpuPass::expect_oracle(const std::string& what, const Types& types, const i
     for (size_t i = 0; i < at.size(); ++i)
       write_element(bytes.data() + at[i] * ir::info(tensor.dtype).bytes, tensor.dtype, array->values[i]);
   }
-  auto program = device::cpu::prepare(pass, *kernels, facts);
+  auto program = device::prepare(pass, *kernels, facts);
   ASSERT_TRUE(program) << program.error().message;
 
   std::map<std::string, std::vector<std::byte>> first;

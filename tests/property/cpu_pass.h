@@ -39,10 +39,10 @@ class CpuPass {
   int compilations() const { return compilations_; }
 
  private:
-  const device::cpu::CompiledSet* compiled(const Types& types);
+  const device::CompiledSet* compiled(const Types& types);
   ir::Graph graph_;
   act::Generated generated_;
-  std::map<Types, device::cpu::CompiledSet> compiled_;
+  std::map<Types, device::CompiledSet> compiled_;
   int compilations_ = 0;
 };
 

@@ -78,18 +78,13 @@ Result<std::string> run_compiler(const std::string& file, const Sources& inputs,
 
 }  // namespace
 
-const CompiledFile* CompiledSet::find(const std::string& file) const {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const CompiledFile& f) { return f.file == file; });
-  return found == files.end() ? nullptr : &*found;
-}
-
 Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources, const kernel::TypeBinding& types,
                             const Compiler& compiler, const Cache& cache, const CompileOptions& options) {
   KW_ASSERT(manifest.target == kernel::Target::Cpu, "another target has another compiler");
   for (const auto& [path, text] : sources)
     if (!stays_inside(path) || path == kShimFile || path.starts_with("kw/"))
       return bad_input(fmt::format("'{}' is no name for a kernel's file", path));
-  CompiledSet set{types, {}};
+  CompiledSet set{types, {}, CallStyle::Shim, "native"};
   for (const std::string& file : manifest.files()) {
     if (!sources.contains(file)) return bad_input(fmt::format("the manifest names {}, which is not there", file));
     KW_TRY(const std::string shim, shim_source(manifest, file, types));

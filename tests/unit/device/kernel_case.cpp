@@ -97,7 +97,7 @@ PointwiseRun run_pointwise(const std::string& source, const std::vector<float>& 
   kernel::Facts facts;
   facts.sizes = {{"n", n}};
   facts.tensors = arena.tensors();
-  const auto program = cpu::prepare(manifest.passes[0], *set, facts);
+  const auto program = prepare(manifest.passes[0], *set, facts);
   EXPECT_TRUE(program) << program.error().message;
   Worker worker(options.limits);
   auto outcome = worker.run({*program}, arena, options.run);

@@ -152,7 +152,7 @@ class CountingKernel : public testing::Test {
     kernel::Facts facts;
     facts.sizes = {{"n", 1}};
     facts.tensors = arena_.tensors();
-    program_ = *cpu::prepare(manifest.passes[0], *set, facts);
+    program_ = *prepare(manifest.passes[0], *set, facts);
   }
   float count(Worker& worker, bool from_outside = false, float x = 1) {
     put_floats(arena_.bytes("x"), DType::F32, {x});

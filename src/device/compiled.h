@@ -1,0 +1,59 @@
+// Kernels that a device can run: what a compiler made of the files of a manifest, for one binding of its type
+// parameters and one architecture.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/manifest.h"
+#include "kernel/types.h"
+
+namespace kw::device {
+
+// Path, as the manifest names it (or as a kernel includes it) → text.
+using Sources = std::map<std::string, std::string>;
+
+// What the assembler says of one kernel (cuda).
+struct KernelReport {
+  std::string symbol;
+  std::string architecture;  // "sm_90"
+  int registers = 0;         // of each thread
+  int stack_bytes = 0;       // of each thread, in local memory: arrays that it indexes, and spills
+  int spill_store_bytes = 0;
+  int spill_load_bytes = 0;
+  int shared_bytes = 0;  // static; what the launch adds is not known here
+  int barriers = 0;
+  bool spills() const { return spill_store_bytes > 0 || spill_load_bytes > 0; }
+  bool operator==(const KernelReport&) const = default;
+};
+
+struct CompiledFile {
+  std::string file;     // of the manifest
+  std::string library;  // the shared object, or the cubin
+  std::string key;      // hash of all that it was made from
+  std::vector<std::string> flags;
+  std::string compiler;  // what the compiler says of itself
+  bool cached = false;   // no compiler ran
+  double seconds = 0;    // that it ran
+  std::vector<KernelReport> reports = {};
+};
+
+// How the kernels of a set are called.
+enum class CallStyle : std::uint8_t {
+  Shim,            // a host function that takes slots (cpu/shim.h)
+  ShimWithLaunch,  // the same; after the arguments come seven more slots: grid x y z, block x y z, dynamic shared bytes
+  Launch,          // a kernel of a GPU
+};
+
+struct CompiledSet {
+  kernel::TypeBinding types;
+  std::vector<CompiledFile> files;
+  CallStyle style = CallStyle::Shim;
+  std::string architecture = "native";
+  const CompiledFile* find(std::string_view file) const;
+};
+
+}  // namespace kw::device

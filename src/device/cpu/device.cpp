@@ -1,0 +1,43 @@
+#include "device/cpu/device.h"
+
+#include "device/cpu/compile.h"
+
+namespace kw::device::cpu {
+namespace {
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice(Compiler compiler, const DeviceOptions& options)
+      : compiler_(std::move(compiler)), cache_(options.cache_folder), worker_(options.limits, options.worker_program) {}
+
+  kernel::Target target() const override { return kernel::Target::Cpu; }
+  std::string name() const override { return "cpu (" + compiler_.version + ")"; }
+  kernel::Machine machine() const override { return {worker_.limits().threads, 0}; }
+  Status can_run() const override { return {}; }
+  std::vector<std::string> architectures() const override { return {"native"}; }
+
+  Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources,
+                              const kernel::TypeBinding& types, const std::string& architecture) override {
+    if (!architecture.empty() && architecture != "native")
+      return bad_input("cpu kernels are compiled for this machine alone, not for " + architecture);
+    return cpu::compile(manifest, sources, types, compiler_, cache_);
+  }
+
+  Result<RunOutcome> run(const std::vector<Program>& programs, Arena& arena, const RunOptions& options) override {
+    return worker_.run(programs, arena, options);
+  }
+
+ private:
+  Compiler compiler_;
+  Cache cache_;
+  Worker worker_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open(const DeviceOptions& options) {
+  KW_TRY(Compiler compiler, find_compiler(options.compiler));
+  return std::make_unique<CpuDevice>(std::move(compiler), options);
+}
+
+}  // namespace kw::device::cpu

@@ -1,0 +1,16 @@
+#include "device/device.h"
+
+#include "device/cpu/device.h"
+
+namespace kw::device {
+
+Result<Program> Device::prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts) {
+  return device::prepare(pass, kernels, facts);
+}
+
+Result<std::unique_ptr<Device>> open_device(kernel::Target target, const DeviceOptions& options) {
+  if (target == kernel::Target::Cpu) return cpu::open(options);
+  return missing_tool("this build runs no kernels for " + std::string(kernel::name_of(target)), "use the target cpu");
+}
+
+}  // namespace kw::device
