@@ -25,7 +25,10 @@ std::string type_text(ir::Type type, const std::vector<ir::TypeParameter>& param
   std::string out;
   for (size_t i = 0; i < parameters.size(); ++i)
     if (type.params() & (1u << i)) out += (out.empty() ? "" : "|") + parameters[i].name;
-  if (type.floor() != ir::DType::None) out += (out.empty() ? "" : "|") + std::string(info(type.floor()).name);
+  ir::DType floor = type.floor();
+  // Memory holds a plain number in the widest type of its kind.
+  if (type.weak()) floor = type.floating() ? ir::DType::F64 : ir::DType::I64;
+  if (floor != ir::DType::None) out += (out.empty() ? "" : "|") + std::string(info(floor).name);
   return out;
 }
 

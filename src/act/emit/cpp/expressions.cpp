@@ -170,7 +170,12 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
     }
     case Spelling::Form::Call: {
       result.text = std::string(spelling.text) + "(";
-      for (size_t i = 0; i < map.args.size(); ++i) result.text += (i ? ", " : "") + operand(value, map, i).text;
+      for (size_t i = 0; i < map.args.size(); ++i) {
+        const Expression argument = operand(value, map, i);
+        // Functions are templates of one type; a plain whole number is an int to the compiler.
+        const bool plain = std::holds_alternative<Number>(kernel_[map.args[i]].what) && is_integer_type(argument.type);
+        result.text += (i ? ", " : "") + (plain ? argument.type + "(" + argument.text + ")" : argument.text);
+      }
       result.text += ")";
       break;
     }

@@ -24,6 +24,26 @@ bool is_unnamed(const std::string& name) {
          std::all_of(name.begin() + 1, name.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; });
 }
 
+// Certainly never negative.
+bool is_natural(const Index& index) {
+  switch (index.kind) {
+    case Index::Kind::Axis:
+    case Index::Kind::Mod:
+      return true;
+    case Index::Kind::Size:
+      return index.size.constant() ? *index.size.constant() >= 0 : index.size.as_symbol().has_value();
+    case Index::Kind::Add:
+    case Index::Kind::Mul:
+      return is_natural(index.operands[0]) && is_natural(index.operands[1]);
+    case Index::Kind::FloorDiv:
+      return is_natural(index.operands[0]);
+    case Index::Kind::Sub:
+    case Index::Kind::Value:
+      return false;
+  }
+  return false;
+}
+
 // What to call a value that the math gave no name.
 std::string description(const LoopKernel& kernel, ValueId id) {
   const Value& value = kernel[id];
@@ -154,8 +174,14 @@ std::string KernelNames::factor(const Index& index) const {
   const std::string inside = text(index);
   const bool simple =
       std::all_of(inside.begin(), inside.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; }) ||
-      index.kind == Index::Kind::Mod || index.kind == Index::Kind::FloorDiv;
+      ((index.kind == Index::Kind::Mod || index.kind == Index::Kind::FloorDiv) && !is_natural(index.operands[0]));
   return simple ? inside : "(" + inside + ")";
+}
+
+// The machine's own division rounds towards zero, which is down where nothing is negative.
+std::string KernelNames::division(const Index& index, const char* sign, const char* function) const {
+  if (is_natural(index.operands[0])) return factor(index.operands[0]) + sign + factor(index.operands[1]);
+  return std::string(function) + "(int64_t(" + text(index.operands[0]) + "), int64_t(" + text(index.operands[1]) + "))";
 }
 
 std::string KernelNames::text(const Index& index) const {
@@ -176,9 +202,9 @@ std::string KernelNames::text(const Index& index) const {
     case Index::Kind::Mul:
       return factor(index.operands[0]) + " * " + factor(index.operands[1]);
     case Index::Kind::FloorDiv:
-      return "kw::floor_div(" + text(index.operands[0]) + ", " + text(index.operands[1]) + ")";
+      return division(index, " / ", "kw::floor_div");
     case Index::Kind::Mod:
-      return "kw::modulo(" + text(index.operands[0]) + ", " + text(index.operands[1]) + ")";
+      return division(index, " % ", "kw::modulo");
   }
   return {};
 }

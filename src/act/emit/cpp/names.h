@@ -43,6 +43,7 @@ class KernelNames {
   void bind_index_value(ValueId value, std::string text) { index_values_[value] = std::move(text); }
 
  private:
+  std::string division(const Index& index, const char* sign, const char* function) const;
   void add_axis(LoopAxisId axis);
   void add_symbols(const ir::Size& size);
   const LoopProgram& program_;

@@ -95,6 +95,7 @@ std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, 
   auto merges = [&](LoopAxisId outer, LoopAxisId inner) {
     for (LoopAxisId axis : {outer, inner}) {
       if (positions.contains(axis)) return false;
+      if (program.axes[static_cast<size_t>(axis)].size.constant()) return false;  // its bound is written out
       for (ir::SymbolId s : program.axes[static_cast<size_t>(axis)].size.symbols())
         if (used.contains(s)) return false;
     }
