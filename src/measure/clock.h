@@ -1,0 +1,30 @@
+// Times programs on a device: warm-up, in turn, the cache evicted before each sample, until the interval of every
+// median is narrow enough or the budget is spent.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/worker.h"
+#include "measure/estimate.h"
+
+namespace kw::measure {
+
+struct StopRule {
+  double width = 0.02;  // of every interval, as a share of the median
+  int fewest = 10, most = 400;
+  std::chrono::milliseconds budget{3000};
+};
+
+struct Timed {
+  Estimate time;
+  std::vector<double> seconds;  // sample by sample; those of one round belong together
+};
+
+// One result per program, in order. A program that fails ends it all with the failure in words.
+Result<std::vector<Timed>> time(device::Worker& worker, const std::vector<device::Program>& programs,
+                                const device::Arena& arena, const device::Timing& how, const StopRule& rule = {});
+
+}  // namespace kw::measure
