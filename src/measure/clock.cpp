@@ -4,8 +4,8 @@
 
 namespace kw::measure {
 
-Result<std::vector<Timed>> time(device::Worker& worker, const std::vector<device::Program>& programs,
-                                const device::Arena& arena, const device::Timing& how, const StopRule& rule) {
+Result<std::vector<Timed>> time(device::Device& device, const std::vector<device::Program>& programs,
+                                device::Arena& arena, const device::Timing& how, const StopRule& rule) {
   using Clock = std::chrono::steady_clock;
   std::vector<Timed> timed(programs.size());
   const Clock::time_point start = Clock::now();
@@ -15,7 +15,7 @@ Result<std::vector<Timed>> time(device::Worker& worker, const std::vector<device
   for (;;) {
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
     options.timing->budget = std::max(std::chrono::milliseconds(1), rule.budget - spent);
-    KW_TRY(const device::RunOutcome outcome, worker.run(programs, arena, options));
+    KW_TRY(const device::RunOutcome outcome, device.run(programs, arena, options));
     if (outcome.fault) return fail(ErrorKind::GateFailed, outcome.fault->message);
     bool narrow = true, enough = false;
     for (size_t p = 0; p < programs.size(); ++p) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "device/worker.h"
+#include "device/device.h"
 #include "measure/estimate.h"
 
 namespace kw::measure {
@@ -24,7 +24,7 @@ struct Timed {
 };
 
 // One result per program, in order. A program that fails ends it all with the failure in words.
-Result<std::vector<Timed>> time(device::Worker& worker, const std::vector<device::Program>& programs,
-                                const device::Arena& arena, const device::Timing& how, const StopRule& rule = {});
+Result<std::vector<Timed>> time(device::Device& device, const std::vector<device::Program>& programs,
+                                device::Arena& arena, const device::Timing& how, const StopRule& rule = {});
 
 }  // namespace kw::measure

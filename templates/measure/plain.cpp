@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kw/math.h"
 #include "kw/stream.h"
 
 namespace {
@@ -66,7 +67,16 @@ void plain_move_cached(const float* in, float* out, int64_t reads, int64_t write
   move(in, out, reads, writes, false);
 }
 
-// Multiplications and additions, without memory: `rounds` times 64 lanes times two on every thread's share of the work.
+// Reads a buffer larger than the cache, so that nothing of a former call is left in it.
+void plain_evict(const float* in, float* out, int64_t reads) {
+#pragma omp parallel for schedule(static)
+  for (int64_t first = 0; first < reads; first += kChunk) {
+    const float total = sum(in + first, reads - first < kChunk ? reads - first : kChunk);
+    if (total == 0x1.8p100f) out[0] = total;
+  }
+}
+
+// Multiplications and additions on registers alone: `rounds` times 128 operations for each of `workers`.
 void plain_simple(float* out, int64_t rounds, int64_t workers) {
 #pragma omp parallel for schedule(static)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -78,6 +88,22 @@ void plain_simple(float* out, int64_t rounds, int64_t workers) {
       for (int k = 0; k < 4; ++k) x[k] = x[k] * factor + term;
     const Lanes all = x[0] + x[1] + x[2] + x[3];
     out[worker] = all[0] + all[7] + all[15];
+  }
+}
+
+// Exponentials of a block in the first-level cache: `rounds` times 256 of them for each of `workers`.
+void plain_special(float* out, int64_t rounds, int64_t workers) {
+#pragma omp parallel for schedule(static)
+  for (int64_t worker = 0; worker < workers; ++worker) {
+    alignas(64) float block[256];
+    for (int i = 0; i < 256; ++i) block[i] = static_cast<float>(i + worker) * 0x1p-10f;
+    for (int64_t round = 0; round < rounds; ++round) {
+#pragma omp simd
+      for (int i = 0; i < 256; ++i) block[i] = kw::exp(-block[i]);
+    }
+    float total = 0;
+    for (float element : block) total += element;
+    out[worker] = total;
   }
 }
 

@@ -47,7 +47,10 @@ def test_an_error_with_json_is_one_object_on_stdout_and_nothing_else(kw):
 
 
 def test_global_options_may_stand_before_or_behind_the_command(kw):
-    assert json.loads(kw("--json", "doctor").stdout).keys() == json.loads(kw("doctor", "--json").stdout).keys()
+    assert (
+        json.loads(kw("--json", "doctor", "--quick").stdout).keys()
+        == json.loads(kw("doctor", "--json", "--quick").stdout).keys()
+    )
 
 
 def test_doctor_names_what_the_machine_has(kw):
@@ -58,6 +61,15 @@ def test_doctor_names_what_the_machine_has(kw):
     assert machine["cpu"]["cores"] >= 1
     assert machine["tools"]["compiler"]["present"] and machine["tools"]["python"]["present"]
     assert machine["tools"]["torch"]["version"].startswith("2.13.0")
+
+
+def test_doctor_measures_what_the_machine_reaches(kw):
+    ceilings = json.loads(kw("doctor", "--json").stdout)["ceilings"]
+    cpu = next(c for c in ceilings if c["device"].startswith("cpu"))
+    assert {t["name"] for t in cpu["traffic"]} >= {"copy", "read"}
+    assert all(t["bytes_per_second"] > 1e8 for t in cpu["traffic"])
+    assert cpu["operations_per_second"]["simple"] > cpu["operations_per_second"]["special"] > 1e6
+    assert json.loads(kw("doctor", "--json", "--quick").stdout)["ceilings"] == []
 
 
 def test_doctor_says_how_to_install_what_is_missing(kw):
