@@ -1,0 +1,117 @@
+// Memory: every access of a kernel to a tensor, one element or a vector of neighbours at a time, and copies that run
+// beside it. `_once` is for what no thread reads again: it does not push other data out of the caches; `_streaming` for
+// what the kernel writes and does not read.
+#pragma once
+
+#include "element.h"
+
+namespace kw {
+
+template <class T>
+KW_DEVICE T load(const T* from) {
+  return *from;
+}
+template <class T>
+KW_DEVICE void store(T* to, T value) {
+  *to = value;
+}
+
+// N neighbours. In memory they are aligned to their size, or to 16 bytes where they are more.
+template <class T, int N>
+struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
+  T elements[N];
+  KW_DEVICE T& operator[](int i) { return elements[i]; }
+  KW_DEVICE const T& operator[](int i) const { return elements[i]; }
+};
+
+// What the machine moves at once.
+template <int kBytes>
+struct word_of;
+template <>
+struct word_of<1> {
+  using type = unsigned char;
+};
+template <>
+struct word_of<2> {
+  using type = unsigned short;
+};
+template <>
+struct word_of<4> {
+  using type = unsigned int;
+};
+template <>
+struct word_of<8> {
+  using type = uint2;
+};
+template <>
+struct word_of<16> {
+  using type = uint4;
+};
+template <class V>
+struct Words {
+  static constexpr int kBytes = sizeof(V) < 16 ? sizeof(V) : 16, kCount = sizeof(V) / kBytes;
+  using Word = typename word_of<kBytes>::type;
+  Word words[kCount];
+};
+
+template <int N, class T>
+KW_DEVICE Vector<T, N> load_vector(const T* from) {
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+}
+template <int N, class T>
+KW_DEVICE Vector<T, N> load_vector_once(const T* from) {
+  using W = Words<Vector<T, N>>;
+  W words;
+  KW_UNROLL
+  for (int i = 0; i < W::kCount; ++i) words.words[i] = __ldcs(reinterpret_cast<const typename W::Word*>(from) + i);
+  return *reinterpret_cast<Vector<T, N>*>(&words);
+}
+template <int N, class T>
+KW_DEVICE void store_vector(T* to, const Vector<T, N>& value) {
+  *reinterpret_cast<Vector<T, N>*>(to) = value;
+}
+template <int N, class T>
+KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value) {
+  using W = Words<Vector<T, N>>;
+  const W& words = *reinterpret_cast<const W*>(&value);
+  KW_UNROLL
+  for (int i = 0; i < W::kCount; ++i) __stcs(reinterpret_cast<typename W::Word*>(to) + i, words.words[i]);
+}
+template <class T>
+KW_DEVICE T load_once(const T* from) {
+  return load_vector_once<1>(from)[0];
+}
+template <class T>
+KW_DEVICE void store_streaming(T* to, T value) {
+  store_vector_streaming<1>(to, Vector<T, 1>{{value}});
+}
+
+// A copy of 4, 8 or 16 bytes (or several times 16) from a tensor into shared memory that goes on while the thread does.
+// `copy_commit` ends a group of copies; `copy_wait<n>` waits until all but the last n groups of this thread have
+// landed. Other threads see them after a barrier.
+template <int N, class T>
+KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from) {
+  using W = Words<Vector<T, N>>;
+  const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
+  KW_UNROLL
+  for (int i = 0; i < W::kCount; ++i) {
+    const char* source = reinterpret_cast<const char*>(from) + i * W::kBytes;
+    if constexpr (W::kBytes == 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared + i * 16), "l"(source) : "memory");
+    else
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(source), "n"(W::kBytes) : "memory");
+  }
+}
+KW_DEVICE void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int kGroups>
+KW_DEVICE void copy_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
+// For profiles that allow sums in any order.
+template <class T>
+KW_DEVICE void add_atomically(T* to, T value) {
+  atomicAdd(to, value);
+}
+
+}  // namespace kw
