@@ -1,5 +1,6 @@
 #!/bin/bash
-# Makes .venv with the versions of tools/requirements.txt: PyTorch as the reference of the tests, and the test runner.
+# Makes .venv with the versions of tools/requirements.txt: PyTorch as the reference of the tests, NVRTC,
+# which compiles CUDA without a GPU, and the test runner.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include "device/cpu/device.h"
+#include "device/cuda/device.h"
 
 namespace kw::device {
 
@@ -10,6 +11,7 @@ Result<Program> Device::prepare(const kernel::Pass& pass, const CompiledSet& ker
 
 Result<std::unique_ptr<Device>> open_device(kernel::Target target, const DeviceOptions& options) {
   if (target == kernel::Target::Cpu) return cpu::open(options);
+  if (target == kernel::Target::Cuda) return cuda::open(options);
   return missing_tool("this build runs no kernels for " + std::string(kernel::name_of(target)), "use the target cpu");
 }
 

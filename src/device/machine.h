@@ -19,6 +19,8 @@ struct Gpu {
   std::string name;
   int major = 0, minor = 0;  // compute capability
   std::uint64_t memory_bytes = 0;
+  int multiprocessors = 0;
+  std::uint64_t cache_bytes = 0;  // of the last level
 };
 
 struct Tool {

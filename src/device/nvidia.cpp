@@ -1,34 +1,16 @@
 #include "device/nvidia.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <array>
+
+#include "device/cuda/nvrtc.h"
+#include "device/library.h"
 
 namespace kw::device {
 namespace {
 
-// A shared library that stays open: NVIDIA's start threads of their own, which must not lose their code.
-class Library {
- public:
-  explicit Library(const std::string& name) : handle_(::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {}
-  explicit operator bool() const { return handle_ != nullptr; }
-
-  template <class Function>
-  Function* find(const char* symbol) const {
-    return reinterpret_cast<Function*>(::dlsym(handle_, symbol));
-  }
-
-  std::string path() const {
-    link_map* map = nullptr;
-    return ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_name : "";
-  }
-
- private:
-  void* handle_;
-};
-
 // The part of the driver's interface (cuda.h) that is needed to name the devices.
+constexpr int kMultiprocessorCount = 16;
+constexpr int kL2CacheSize = 38;
 constexpr int kComputeCapabilityMajor = 75;
 constexpr int kComputeCapabilityMinor = 76;
 using CuInit = int(unsigned flags);
@@ -70,6 +52,10 @@ Tool look_for_driver(std::vector<Gpu>& gpus) {
     memory(&bytes, device);
     attribute(&gpu.major, kComputeCapabilityMajor, device);
     attribute(&gpu.minor, kComputeCapabilityMinor, device);
+    int cache_bytes = 0;
+    attribute(&gpu.multiprocessors, kMultiprocessorCount, device);
+    attribute(&cache_bytes, kL2CacheSize, device);
+    gpu.cache_bytes = static_cast<std::uint64_t>(cache_bytes);
     gpu.name = text.data();
     gpu.memory_bytes = bytes;
     gpus.push_back(gpu);
@@ -79,7 +65,7 @@ Tool look_for_driver(std::vector<Gpu>& gpus) {
 
 Tool look_for_nvrtc(const std::vector<std::string>& candidates) {
   Tool tool{"nvrtc", "compiling cuda kernels", "pip install nvidia-cuda-nvrtc"};
-  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"};
+  std::vector<std::string> names = cuda::nvrtc_candidates();
   names.insert(names.end(), candidates.begin(), candidates.end());
   for (const std::string& name : names) {
     const Library library(name);

@@ -1,11 +1,9 @@
 #include "device/worker_main.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
@@ -20,6 +18,8 @@
 #include <map>
 #include <string>
 
+#include "device/channel.h"
+#include "device/cuda/nvrtc_main.h"
 #include "device/request.h"
 
 namespace kw::device {
@@ -109,42 +109,6 @@ void watch_signals() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGXCPU, SIGXFSZ})
     ::sigaction(signal, &action, nullptr);
 }
-
-// Lines from stdin, and the descriptor that came with each.
-class Requests {
- public:
-  bool next(std::string& line, int& descriptor) {
-    descriptor = -1;
-    while (true) {
-      const std::size_t end = pending_.find('\n');
-      if (end != std::string::npos) {
-        line = pending_.substr(0, end);
-        pending_.erase(0, end + 1);
-        descriptor = std::exchange(descriptor_, -1);
-        return true;
-      }
-      std::array<char, 1 << 16> chunk;
-      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-      iovec piece{chunk.data(), chunk.size()};
-      msghdr message{};
-      message.msg_iov = &piece;
-      message.msg_iovlen = 1;
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      const ssize_t count = ::recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      const cmsghdr* header = CMSG_FIRSTHDR(&message);
-      if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-        std::memcpy(&descriptor_, CMSG_DATA(header), sizeof descriptor_);
-      pending_.append(chunk.data(), static_cast<std::size_t>(count));
-    }
-  }
-
- private:
-  std::string pending_;
-  int descriptor_ = -1;
-};
 
 // The arena as kernels see it: fences cannot be touched, inputs cannot be written.
 class Mapping {
@@ -333,31 +297,24 @@ Answer run_request(const Request& request, const Mapping& mapping, Libraries& li
 }
 
 int serve() {
-  // Answers leave by a descriptor of their own: what kernels print to stdout joins stderr.
-  situation.channel = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
-  if (situation.channel < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 1;
+  Channel channel;
+  if (!channel.ok()) return 1;
+  situation.channel = channel.descriptor();
   watch_signals();
   std::atexit(report_exit);
   set_soft_limit(RLIMIT_CORE, 0);
   set_soft_limit(RLIMIT_FSIZE, kMostOutput);
   Libraries libraries;
-  Requests requests;
   std::string line;
   int descriptor = -1;
-  while (requests.next(line, descriptor)) {
+  while (channel.next(line, descriptor)) {
     const Request request = request_from_line(line);
     Answer answer;
     {
       const Mapping mapping(descriptor, request);
       answer = run_request(request, mapping, libraries);
     }
-    std::fflush(stdout);
-    const std::string text = to_line(answer) + "\n";
-    for (std::size_t sent = 0; sent < text.size();) {
-      const ssize_t count = ::write(situation.channel, text.data() + sent, text.size() - sent);
-      if (count <= 0) return 1;
-      sent += static_cast<std::size_t>(count);
-    }
+    if (!channel.send(to_line(answer))) return 1;
   }
   return 0;
 }
@@ -365,8 +322,10 @@ int serve() {
 }  // namespace
 
 std::optional<int> worker_main(int argc, char** argv) {
-  if (argc != 2 || std::strcmp(argv[1], kWorkerCommand) != 0) return std::nullopt;
-  return serve();
+  if (argc != 2) return std::nullopt;
+  if (std::strcmp(argv[1], kWorkerCommand) == 0) return serve();
+  if (std::strcmp(argv[1], cuda::kNvrtcCommand) == 0) return cuda::serve_nvrtc();
+  return std::nullopt;
 }
 
 }  // namespace kw::device

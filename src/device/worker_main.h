@@ -1,5 +1,5 @@
-// The other side of Worker: what the process does that runs kernels. A binary that starts workers calls this first in
-// its main, and ends with its result if it gives one.
+// The other side of Worker: what the process does that runs kernels, and the one that compiles CUDA. A binary that
+// starts workers calls this first in its main, and ends with its result if it gives one.
 //
 //   int main(int argc, char** argv) {
 //     if (const auto code = kw::device::worker_main(argc, argv)) return *code;
