@@ -81,8 +81,8 @@ std::vector<std::string> nvrtc_candidates() {
   add_matches("/usr/local/cuda/lib64/libnvrtc.so", found);
   add_matches("/usr/local/cuda-*/lib64/libnvrtc.so", found);
   if (const char* active = std::getenv("VIRTUAL_ENV")) add_environment(active, found);
-  add_environment(".venv", found);
   std::error_code ignored;
+  add_environment(std::filesystem::absolute(".venv", ignored).string(), found);
   const auto binary = std::filesystem::read_symlink("/proc/self/exe", ignored);
   if (!ignored) add_environment((binary.parent_path().parent_path() / ".venv").string(), found);
   return found;
