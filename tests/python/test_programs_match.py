@@ -350,7 +350,8 @@ PROGRAMS = {
             n, m = x.shape
             i = torch.arange(n)[:, None]
             j = torch.arange(m)[None]
-            return torch.where(i >= j, x, torch.full_like(x, -1e4)).softmax(-1) + torch.tril(torch.ones(n, m, dtype=x.dtype))
+            below = torch.tril(torch.ones(n, m, dtype=x.dtype))
+            return torch.where(i >= j, x, torch.full_like(x, -1e4)).softmax(-1) + below
     """,
     "numbers_of_the_wrong_kind": """
         def f(x):
@@ -412,7 +413,8 @@ PROGRAMS = {
                 scores = (q @ k.transpose(-2, -1)) * (c // self.heads) ** -0.5
                 mask = torch.ones(n, n, dtype=torch.bool).triu(1)
                 out = scores.masked_fill(mask, float("-inf")).softmax(-1) @ v
-                return out.transpose(0, 1).reshape(n, c) + F.scaled_dot_product_attention(q, k, v, is_causal=True).mean()
+                fused = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+                return out.transpose(0, 1).reshape(n, c) + fused.mean()
     """,
 }
 

@@ -248,7 +248,7 @@ class Finder {
         add(Feature::Absolute);
         break;
       case Op::Select:
-        add(Feature::Selected);
+        selection(id);
         break;
       case Op::Max:
       case Op::Min:
@@ -271,6 +271,27 @@ class Finder {
         break;
       default:
         break;
+    }
+  }
+
+  // x or a number, by how x compares with that number, is a limit; x == 0 only takes one point out.
+  void selection(NodeId id) {
+    const Node& node = graph_[id];
+    const Node& condition = graph_[node.args[0]];
+    const auto is_limit = [&](NodeId number, NodeId value) {
+      return view_.is_number(number) && (condition.args == std::vector<NodeId>{number, value} ||
+                                         condition.args == std::vector<NodeId>{value, number});
+    };
+    const bool compares = condition.op == Op::Lt || condition.op == Op::Le;
+    const bool point = condition.op == Op::Eq && graph_[condition.args[0]].type.floating();
+    // limited from above, the value may be one that is limited from below already
+    const NodeId inner = node.args[2];
+    const bool twice = graph_[inner].op == Op::Select && compares && is_limit(node.args[1], graph_[inner].args[2]);
+    if (compares && (is_limit(node.args[1], node.args[2]) || is_limit(node.args[2], node.args[1]) || twice)) {
+      add(Feature::Rectified);
+      if (twice) add(Feature::Clamped);
+    } else if (!point) {
+      add(Feature::Selected);
     }
   }
 

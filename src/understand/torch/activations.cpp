@@ -37,21 +37,27 @@ Result<Value> gelu(Call& call) {
   return approximate == 0 ? rounded_once(call, gelu_erf) : rounded_once(call, gelu_tanh);
 }
 
+// In PyTorch these have no slope at their limits, where clamp (a maximum with a number) has one: hence the selects. A
+// NaN is neither below nor above, and stays.
+Expression rectified(Expression x, Expression low) { return select(less_equal(x, low), low, x); }
+Expression limited(Expression x, Expression low, Expression high) {
+  return select(less_equal(high, x), high, rectified(x, low));
+}
 Result<Value> relu(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  return Value{TensorValue{call.make(Op::Max, {x.node, call.builder.integer(0)}), x.dims}};
+  Expression e = expression(call, x);
+  return Value{TensorValue{rectified(e, e.integer(0)).node(), x.dims}};
 }
-
-Result<Value> limited(Call& call, double low, double high) {
+Result<Value> relu6(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
-  return Value{TensorValue{minimum(maximum(expression(call, x), low), high).node(), x.dims}};
+  Expression e = expression(call, x);
+  return Value{TensorValue{limited(e, e.integer(0), e.integer(6)).node(), x.dims}};
 }
-Result<Value> relu6(Call& call) { return limited(call, 0.0, 6.0); }
 Result<Value> hardtanh(Call& call) {
   KW_TRY(TensorValue x, call.tensor("input"));
   KW_PARAMETER(min_val);
   KW_PARAMETER(max_val);
-  return Value{TensorValue{minimum(maximum(expression(call, x), min_val), max_val).node(), x.dims}};
+  return Value{TensorValue{limited(expression(call, x), min_val, max_val).node(), x.dims}};
 }
 
 Result<Value> leaky_relu(Call& call) {
@@ -65,7 +71,7 @@ Result<Value> randomized_relu(Call& call) {
   KW_PARAMETER(lower);
   KW_PARAMETER(upper);
   Expression slope = (lower + upper) / 2.0;
-  return rounded_once(call, [&](Expression x) { return select(less(x, 0.0), x * slope, x); });
+  return rounded_once(call, [&](Expression x) { return select(greater(x, 0.0), x, x * slope); });
 }
 
 // The weight has one element, or one per channel (dimension 1).
@@ -79,25 +85,28 @@ Result<Value> prelu(Call& call) {
                       [](const std::vector<Expression>& e) { return select(greater(e[0], 0.0), e[0], e[1] * e[0]); });
 }
 
+// A branch that is not taken must not overflow: its slope, infinite or NaN, would reach the gradient as 0 * inf.
+Expression expm1_below_zero(Expression x) { return expm1(minimum(x, 0.0)); }
+
 Result<Value> elu(Call& call) {
   KW_PARAMETER(alpha);
   KW_TRY(double scale, call.number("scale"));
   KW_TRY(double input_scale, call.number("input_scale"));
   return rounded_once(call, [&](Expression x) {
-    Expression negative = input_scale == 1.0 ? expm1(x) : expm1(x * input_scale);
+    Expression negative = expm1_below_zero(input_scale == 1.0 ? x : x * input_scale);
     Expression factor = scale == 1.0 ? alpha : alpha * scale;
     return select(less_equal(x, 0.0), negative * factor, scale == 1.0 ? x : x * scale);
   });
 }
 Result<Value> celu(Call& call) {
   KW_PARAMETER(alpha);
-  return rounded_once(call,
-                      [&](Expression x) { return select(less_equal(x, 0.0), expm1(x * (1.0 / alpha)) * alpha, x); });
+  return rounded_once(
+      call, [&](Expression x) { return select(less_equal(x, 0.0), expm1_below_zero(x * (1.0 / alpha)) * alpha, x); });
 }
 Result<Value> selu(Call& call) {
   return rounded_once(call, [](Expression x) {
     constexpr double kAlpha = 1.6732632423543772848170429916717, kScale = 1.0507009873554804934193349852946;
-    return select(less_equal(x, 0.0), expm1(x) * (kAlpha * kScale), x * kScale);
+    return select(less_equal(x, 0.0), expm1_below_zero(x) * (kAlpha * kScale), x * kScale);
   });
 }
 
@@ -106,16 +115,17 @@ Result<Value> softplus(Call& call) {
   KW_PARAMETER(threshold);
   return rounded_once(call, [&](Expression x) {
     Expression scaled = beta == 1.0 ? x : x * beta;
-    Expression soft = log1p(exponential(scaled));
+    Expression soft = log1p(exponential(minimum(scaled, threshold)));
     return select(greater(scaled, threshold), x, beta == 1.0 ? soft : soft / beta);
   });
 }
 
 Result<Value> mish(Call& call) {
-  return rounded_once(call, [](Expression x) { return x * tanh(log1p(exponential(x))); });
+  // From 20 on the hyperbolic tangent is 1 in every type, and the exponential may grow no further.
+  return rounded_once(call, [](Expression x) { return x * tanh(log1p(exponential(minimum(x, 20.0)))); });
 }
 
-Expression clamped_shift(Expression x) { return minimum(maximum(x + 3.0, 0.0), 6.0); }
+Expression clamped_shift(Expression x) { return limited(x + 3.0, x.number(0.0), x.number(6.0)); }
 Result<Value> hardswish(Call& call) {
   return rounded_once(call, [](Expression x) { return x * clamped_shift(x) / 6.0; });
 }
@@ -123,9 +133,7 @@ Result<Value> hardsigmoid(Call& call) {
   return rounded_once(call, [](Expression x) { return clamped_shift(x) / 6.0; });
 }
 
-Result<Value> logsigmoid(Call& call) {
-  return rounded_once(call, [](Expression x) { return minimum(x, 0.0) - log1p(exponential(-absolute(x))); });
-}
+Result<Value> logsigmoid(Call& call) { return rounded_once(call, log_sigmoid); }
 
 // Composed in Python: each step rounds.
 Result<Value> softsign(Call& call) {

@@ -33,6 +33,10 @@ Result<Value> rounded_once(Call& call, std::vector<TensorValue> operands, Formul
   return Value{TensorValue{formula(wide).as(type).node(), common.dims}};
 }
 
+// log(1 / (1 + exp(-x))). Written with one comparison, so that the slope at 0 is 1/2: a minimum with 0 and an absolute
+// value would each choose their own there.
+Expression log_sigmoid(Expression x);
+
 // Tensors or numbers, as the operation's arguments name them.
 Result<std::vector<TensorValue>> operands_of(Call& call, std::initializer_list<std::string_view> parameters);
 

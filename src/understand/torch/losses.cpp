@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "understand/torch/entry.h"
+#include "understand/torch/formula.h"
 #include "understand/torch/reduce.h"
 
 namespace kw::understand {
@@ -138,16 +139,11 @@ Result<Value> binary_cross_entropy(Call& call) {
   return reduce_loss(call, loss, x.dims, reduction);
 }
 
-Expression log_sigmoid(Expression x) {
-  Expression wide = x.widened();
-  return (minimum(wide, 0.0) - log1p(exponential(-absolute(wide)))).as(x.type());
-}
-
 Result<Value> binary_cross_entropy_with_logits(Call& call) {
   KW_TRY(LossOperands x, loss_operands(call, {"input", "target"}));
   KW_TRY(Reduction reduction, reduction_of(call));
   Expression logit = x.values[0], t = x.values[1];
-  Expression log_yes = log_sigmoid(logit);
+  Expression log_yes = log_sigmoid(logit.widened()).as(logit.type());
   KW_TRY(auto positive, call.optional_tensor("pos_weight"));
   if (positive) {
     KW_TRY(Expression own, weight_over(call, *positive, logit, x.dims));

@@ -151,8 +151,9 @@ Result<Value> to_degrees(Call& call) {
 }
 Result<Value> cardinal_sine(Call& call) {
   return rounded_once(call, [](Expression x) {
-    Expression y = x * std::numbers::pi;
-    return select(equals(x, 0.0), 1.0, y.apply(Op::Sin) / y);
+    Expression at_zero = equals(x, 0.0);
+    Expression y = select(at_zero, 1.0, x * std::numbers::pi);  // never 0, so that no slope is 0/0
+    return select(at_zero, 1.0, y.apply(Op::Sin) / y);
   });
 }
 Result<Value> logit(Call& call) {
@@ -177,8 +178,10 @@ Result<Value> hypotenuse(Call& call) {
   return pair_formula(call, {"input", "other"}, [](const auto& x) { return square_root(x[0] * x[0] + x[1] * x[1]); });
 }
 Result<Value> log_add_exp(Call& call) {
-  return pair_formula(call, {"input", "other"},
-                      [](const auto& x) { return maximum(x[0], x[1]) + log1p(exponential(-absolute(x[0] - x[1]))); });
+  return pair_formula(call, {"input", "other"}, [](const auto& x) {
+    Expression apart = select(equals(x[0], x[1]), 0.0, x[0] - x[1]);  // two equal infinities are not apart either
+    return maximum(x[0], x[1]) + log1p(exponential(-absolute(apart)));
+  });
 }
 Result<Value> x_log_y(Call& call) {  // each step rounds
   KW_TRY(auto operands, operands_of(call, {"input", "other"}));

@@ -51,19 +51,30 @@ Value named_pair(TensorValue values, TensorValue indices) {
   return Value{std::move(pair)};
 }
 
+namespace {
+
+// A root whose slope at 0 is 0, as that of PyTorch's norms and deviations, where that of sqrt is infinite.
+template <class Root>
+Expression flat_at_zero(Expression x, Root root) {
+  Expression at_zero = equals(x, 0.0);
+  return select(at_zero, 0.0, root(select(at_zero, 1.0, x)));
+}
+
+}  // namespace
+
 Expression vector_norm(Expression wide, const std::vector<AxisId>& axes, double p) {
-  if (p == 2.0) return square_root(square(wide).reduce(Op::Sum, axes));
+  if (p == 2.0) return flat_at_zero(square(wide).reduce(Op::Sum, axes), square_root);
   if (p == 1.0) return absolute(wide).reduce(Op::Sum, axes);
   if (p == 0.0) return differs(wide, 0.0).as(wide.type()).reduce(Op::Sum, axes);
   if (std::isinf(p)) return absolute(wide).reduce(p > 0 ? Op::ReduceMax : Op::ReduceMin, axes);
-  return power(power(absolute(wide), p).reduce(Op::Sum, axes), 1.0 / p);
+  return flat_at_zero(power(absolute(wide), p).reduce(Op::Sum, axes), [&](Expression x) { return power(x, 1.0 / p); });
 }
 
 namespace {
 
 // The input, in the type that dtype= asks for.
-Result<TensorValue> input_in_dtype(Call& call) {
-  KW_TRY(TensorValue x, call.tensor("input"));
+Result<TensorValue> input_in_dtype(Call& call, std::string_view parameter = "input") {
+  KW_TRY(TensorValue x, call.tensor(parameter));
   KW_TRY(std::optional<Type> type, call.type("dtype"));
   if (type) x.node = call.builder.cast(x.node, *type);
   return x;
@@ -202,29 +213,42 @@ Result<Moments> moments(Call& call) {
 template <bool root, bool with_mean>
 Result<Value> spread(Call& call) {
   KW_TRY(Moments m, moments(call));
-  Expression out = root ? square_root(m.variance) : m.variance;
+  Expression out = root ? flat_at_zero(m.variance, square_root) : m.variance;
   TensorValue first{out.as(m.type).node(), m.reduced.dims};
   if (!with_mean) return Value{first};
   return to_tuple({first, {m.mean.as(m.type).node(), m.reduced.dims}});
 }
 
 // ---- norms of vectors ----
-Result<Value> norm(Call& call) {
-  KW_TRY(TensorValue x, input_in_dtype(call));
+// torch.norm names its arguments input and p, torch.linalg x (or A) and ord.
+Result<Value> norm_of(Call& call, std::string_view input, std::string_view order) {
+  KW_TRY(TensorValue x, input_in_dtype(call, input));
   Type type = type_of(call.builder, x);
   if (!type.floating()) return call.refuse("is defined on floating tensors only");
   double p = 2.0;
-  if (const auto* text = call["p"].get<std::string>()) {
+  if (const auto* text = call[order].get<std::string>()) {
     if (*text == "inf" || *text == "-inf")
       p = *text == "inf" ? HUGE_VAL : -HUGE_VAL;
     else if (*text != "fro")
       return call.refuse("knows the norm 'fro', not '" + *text + "'");
-  } else if (call.given("p")) {
-    KW_TRY(p, call.number("p"));
+  } else if (call.given(order)) {
+    KW_TRY(p, call.number(order));
   }
   KW_TRY(ReducedDims r, reduced_dims(call, x));
   Expression out = vector_norm(expression(call, x).widened(), r.axes, p);
   return Value{TensorValue{out.as(type).node(), r.dims}};
+}
+
+Result<Value> norm(Call& call) { return norm_of(call, "input", "p"); }
+Result<Value> linalg_vector_norm(Call& call) { return norm_of(call, "x", "ord"); }
+Result<Value> linalg_norm(Call& call) {
+  KW_TRY(TensorValue x, call.tensor("A"));
+  KW_TRY(std::vector<size_t> positions, call.dims("dim", x.dims.size()));
+  const auto* name = call["ord"].get<std::string>();
+  if (call.given("ord") && !(name && *name == "fro") && positions.size() != 1)
+    return call.refuse("with ord over several dimensions is the norm of a matrix, which is not read",
+                       "name one dimension with dim=, or use torch.linalg.vector_norm");
+  return norm_of(call, "A", "ord");
 }
 
 Result<Value> count_nonzero(Call& call) {
@@ -266,7 +290,8 @@ constexpr Entry kEntries[] = {
     {"std_mean.correction", kAten, "input, dim=None, *, correction=None, unbiased=None, keepdim=False",
      spread<true, true>},
     {"norm", kTensor, "input, p='fro', dim=None, keepdim=False, *, dtype=None", norm},
-    {"vector_norm", kLinalg, "input, p=2, dim=None, keepdim=False, *, dtype=None", norm},
+    {"vector_norm", kLinalg, "x, ord=2, dim=None, keepdim=False, *, dtype=None", linalg_vector_norm},
+    {"norm", kLinalg, "A, ord=None, dim=None, keepdim=False, *, dtype=None", linalg_norm},
     {"linalg_vector_norm", kAten, "input, p=2, dim=None, keepdim=False, *, dtype=None", norm},
     {"count_nonzero", kTensor, "input, dim=None", count_nonzero},
 };
