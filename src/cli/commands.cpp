@@ -7,6 +7,7 @@ Action add_review(CLI::App& app);
 Action add_set(CLI::App& app);
 Action add_diff(CLI::App& app);
 Action add_approve(CLI::App& app);
+Action add_verify(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_status(CLI::App& app);
 Action add_doctor(CLI::App& app);
@@ -19,6 +20,7 @@ constexpr CommandRow kCommands[] = {
     {"set", "changes a decision and what follows from it", add_set},
     {"diff", "what changed since the profile was approved", add_diff},
     {"approve", "records an approval", add_approve},
+    {"verify", "proves kernels right, or says which gate they fail", add_verify},
     {"list", "the kernels of this workspace", add_list},
     {"status", "how far each kernel has come, and what goes on", add_status},
     {"doctor", "what this machine has, and what it lacks", add_doctor},

@@ -65,11 +65,11 @@ Fault fault_of_signal(const Answer& answer, const std::string& kernel, const Are
   const std::string name = described(kernel);
   if (answer.in_arena) {
     const Arena::Place place = arena.place_of(answer.address);
-    fault.kind = Fault::Kind::Strayed;
+    const bool inside = place.region != nullptr && place.inside();
+    fault.kind = inside ? Fault::Kind::WroteToInput : Fault::Kind::Strayed;
     const char* verb = answer.write ? "wrote to" : "read";
-    fault.message = place.region != nullptr && place.inside()
-                        ? fmt::format("{} wrote to {}, which it may only read", name, place.text())
-                        : fmt::format("{} {} {}", name, verb, place.text());
+    fault.message = inside ? fmt::format("{} wrote to {}, which it may only read", name, place.text())
+                           : fmt::format("{} {} {}", name, verb, place.text());
     return fault;
   }
   if (signal == SIGABRT && output.find("bad_alloc") != std::string::npos) {

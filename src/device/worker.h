@@ -43,8 +43,9 @@ struct RunOptions {
 
 struct Fault {
   enum class Kind : std::uint8_t {
-    Crashed,  // by a signal
-    Strayed,  // touched memory outside its buffers, or wrote to an input
+    Crashed,       // by a signal
+    Strayed,       // touched memory outside its buffers
+    WroteToInput,  // or to another buffer that it may only read
     OutOfTime,
     OutOfMemory,
     Exited,       // ended the process

@@ -81,7 +81,7 @@ const Failing kFailing[] = {
      "the kernel wrote 4 bytes before the start of y"},
     {"ReadsPastTheFence", "for (std::int64_t i = 0; i < n; ++i) y[i] = x[i + 100];", Kind::Strayed,
      "act read 373 bytes past the end of x"},
-    {"WritesToAnInput", "const_cast<T*>(x)[2] = T(0);", Kind::Strayed,
+    {"WritesToAnInput", "const_cast<T*>(x)[2] = T(0);", Kind::WroteToInput,
      "act wrote to byte 8 of x, which it may only read"},
 };
 

@@ -1,0 +1,235 @@
+// kw verify NAME: puts every gate to the kernels of a profile, or to a kernel that a person wrote.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "act/act.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/checkpoint.h"
+#include "cli/commands.h"
+#include "profile/folder.h"
+#include "profile/schedules.h"
+#include "profile/yaml.h"
+#include "understand/decisions/decide.h"
+#include "understand/read_source.h"
+#include "verify/attempts.h"
+#include "verify/hand_written.h"
+#include "verify/judge.h"
+
+namespace kw::cli {
+namespace {
+
+struct Options {
+  std::string name, target = "cpu", kernel, manifest, reference, seed;
+  bool own_types = false;
+  double time_limit = 10;
+};
+
+// What is to be judged, and where its attempts and reports are kept.
+struct Job {
+  std::string name;
+  profile::Profile profile;
+  verify::Subject subject;
+  std::string identity;      // what must change after three strikes
+  std::string profile_hash;  // empty without a profile in the workspace
+  std::string folder;        // of attempts and reports
+  std::vector<std::string> notes;
+};
+
+Result<kernel::Target> target_of(const std::string& name) {
+  for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda, kernel::Target::Triton})
+    if (name == kernel::name_of(target)) return target;
+  return bad_input("there is no target " + name, {}, "cpu, cuda or triton");
+}
+
+// The files that act made for a target, if they are there.
+Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder& folder, const std::string& target) {
+  const std::string base = folder.file("act/" + target + "/");
+  if (!file_exists(base + "manifest.json")) return std::nullopt;
+  act::Generated found;
+  KW_TRY(const std::string text, read_text(base + "manifest.json"));
+  KW_TRY(found.manifest, kernel::manifest_from_json(text, base + "manifest.json"));
+  for (const std::string& file : found.manifest.files()) {
+    KW_TRY(found.files[file], read_text(base + file));
+  }
+  return found;
+}
+
+Result<std::vector<profile::ScheduleRow>> schedules_of(const profile::KernelFolder& folder) {
+  const std::string file = folder.file("schedules.yaml");
+  if (!file_exists(file)) return std::vector<profile::ScheduleRow>();
+  KW_TRY(const std::string text, read_text(file));
+  return profile::schedules_from_yaml(text, file);
+}
+
+Result<act::Generated> generate(const profile::KernelFolder& folder, const profile::Profile& profile,
+                                kernel::Target target) {
+  KW_TRY(const std::vector<profile::ScheduleRow> schedules, schedules_of(folder));
+  return act::act(profile, schedules, target);
+}
+
+Result<Job> generated_job(const Options& options, const profile::KernelFolder& folder, Job job, kernel::Target target) {
+  KW_TRY(act::Generated kernels, generate(folder, job.profile, target));
+  KW_TRY(std::optional<act::Generated> found, files_on_disk(folder, options.target));
+  bool edited = false;
+  if (found) {
+    edited = verify::kernel_hash(found->manifest, found->files) != verify::kernel_hash(kernels.manifest, kernels.files);
+    if (edited) job.notes.push_back("the files in act/" + options.target + " are not what the profile generates");
+    kernels = std::move(*found);
+  }
+  job.identity = job.profile_hash + (edited ? " " + verify::kernel_hash(kernels.manifest, kernels.files) : "");
+  KW_TRY(job.subject, verify::subject_of(job.profile, std::move(kernels.manifest), std::move(kernels.files), edited));
+  return job;
+}
+
+Result<Job> hand_written_job(const Options& options, Job job) {
+  KW_TRY(verify::Subject math, verify::subject_of(job.profile, {}, {}, true));
+  KW_TRY(verify::HandWritten kernel,
+         verify::read_hand_written(options.kernel,
+                                   options.manifest.empty() ? std::nullopt : std::optional(options.manifest),
+                                   math.forward, math.joint));
+  job.notes.push_back("the contract is from " + kernel.manifest_from);
+  job.identity = job.profile_hash + " " + verify::kernel_hash(kernel.manifest, kernel.files);
+  math.manifest = std::move(kernel.manifest);
+  math.files = std::move(kernel.files);
+  job.subject = std::move(math);
+  return job;
+}
+
+Result<Job> job_of_profile(const Globals& globals, const Options& options, kernel::Target target) {
+  const profile::KernelFolder folder(globals.workspace, options.name);
+  Job job;
+  job.name = options.name;
+  KW_TRY(job.profile, folder.read_profile());
+  KW_TRY(const profile::ApprovalState approval, folder.profile_approval(job.profile));
+  if (approval != profile::ApprovalState::Current)
+    return fail(ErrorKind::NeedsApproval,
+                fmt::format("the profile of {} {}", options.name,
+                            approval == profile::ApprovalState::Missing ? "is not approved yet"
+                                                                        : "changed since it was approved"),
+                "kw review " + options.name + ", then kw approve " + options.name);
+  job.profile_hash = profile::canonical_hash(job.profile);
+  job.folder = folder.file("verify");
+  return options.kernel.empty() ? generated_job(options, folder, std::move(job), target)
+                                : hand_written_job(options, std::move(job));
+}
+
+Result<Job> job_of_reference(const Globals& globals, const Options& options) {
+  Job job;
+  KW_TRY(const understand::LocatedSource located, understand::locate_source(options.reference, std::nullopt));
+  KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
+  const std::size_t slash = options.kernel.rfind('/');
+  const std::string file = slash == std::string::npos ? options.kernel : options.kernel.substr(slash + 1);
+  job.name = verify::identifier(file.substr(0, file.rfind('.')));
+  profile::Source source;
+  source.kind = located.kind;
+  source.file = located.path;
+  KW_TRY(job.profile, understand::decide(reading, job.name, source, {}));
+  job.folder = globals.workspace + "/verify/" + job.name;
+  KW_TRY(job, hand_written_job(options, std::move(job)));
+  job.identity += " " + profile::canonical_hash(job.profile);
+  return job;
+}
+
+Result<Job> job_of(const Globals& globals, const Options& options) {
+  KW_TRY(const kernel::Target target, target_of(options.target));
+  if (!options.reference.empty()) {
+    if (options.kernel.empty()) return bad_input("--reference needs --kernel FILE");
+    if (!options.name.empty()) return bad_input("give NAME or --reference FILE, not both");
+    return job_of_reference(globals, options);
+  }
+  if (options.name.empty())
+    return bad_input("what is to be verified?", {}, "kw verify NAME, or kw verify --kernel FILE --reference ref.py");
+  if (options.kernel.empty() && !options.manifest.empty()) return bad_input("--manifest needs --kernel FILE");
+  return job_of_profile(globals, options, target);
+}
+
+// The next family that the profile allows, where it gives other kernels than those that failed.
+Result<std::optional<act::Generated>> fallback(const Globals& globals, Job& job, const std::string& family,
+                                               kernel::Target target) {
+  profile::Profile changed = job.profile;
+  changed.plan.forward.family = family;
+  if (changed.plan.backward) changed.plan.backward->family = family;
+  auto kernels = generate(profile::KernelFolder(globals.workspace, job.name), changed, target);
+  if (!kernels) {
+    job.notes.push_back("the fallback " + family + " is refused: " + kernels.error().message);
+    return std::nullopt;
+  }
+  if (verify::kernel_hash(kernels->manifest, kernels->files) ==
+      verify::kernel_hash(job.subject.manifest, job.subject.files)) {
+    job.notes.push_back("the fallback " + family + " gives the same kernels");
+    return std::nullopt;
+  }
+  return std::move(*kernels);
+}
+
+Result<verify::Report> attempt(const Globals& globals, const Options& options, Job& job, const std::string& variant,
+                               const verify::AttemptLog& log) {
+  verify::JudgeOptions judge_options;
+  judge_options.cases.only_own_types = options.own_types;
+  judge_options.device.limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(options.time_limit * 1000));
+  if (!options.seed.empty()) {
+    char* end = nullptr;
+    judge_options.cases.seed = std::strtoull(options.seed.c_str(), &end, 16);
+    if (*end != '\0') return bad_input("the seed is a hexadecimal number, as a report gives it");
+  }
+  Progress progress("verify " + job.name, 100, progress_mode(globals.quiet || globals.json));
+  judge_options.step = [&](std::string_view step) { progress.step(step); };
+  KW_TRY(const std::vector<verify::Attempt> before, log.read());
+  KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
+  report.profile_hash = job.profile_hash;
+  report.attempt = verify::strikes(before, report.target, job.identity) + 1;
+  KW_CHECK(log.add(verify::attempt_of(report, job.identity, variant, profile::now_utc())));
+  return report;
+}
+
+Result<Answer> run(const Globals& globals, const Options& options) {
+  KW_TRY(Job job, job_of(globals, options));
+  KW_TRY(const kernel::Target target, target_of(options.target));
+  const verify::AttemptLog log(job.folder + "/attempts.jsonl");
+  KW_CHECK(log.may_go_on(job.name, options.target, job.identity));
+  KW_TRY(verify::Report report, attempt(globals, options, job, "as planned", log));
+  std::vector<std::string> families;
+  if (options.kernel.empty()) families = job.profile.plan.forward.fallbacks;
+  for (const std::string& family : families) {
+    if (report.passed() || report.attempt >= verify::kMostAttempts) break;
+    KW_TRY(std::optional<act::Generated> kernels, fallback(globals, job, family, target));
+    if (!kernels) continue;
+    job.notes.push_back("attempt " + std::to_string(report.attempt + 1) + " takes the fallback " + family);
+    job.subject.manifest = std::move(kernels->manifest);
+    job.subject.files = std::move(kernels->files);
+    KW_TRY(report, attempt(globals, options, job, "fallback: " + family, log));
+  }
+  KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
+  KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));
+  std::string text = verify::to_text(report);
+  for (const std::string& note : job.notes) text += "  note: " + note + "\n";
+  text += "  " + job.folder + "/report.md\n";
+  auto object = nlohmann::ordered_json::parse(verify::to_json(report));
+  object["notes"] = job.notes;
+  object["folder"] = job.folder;
+  return Answer{text, dump(object), report.passed() ? 0 : 1};
+}
+
+}  // namespace
+
+Action add_verify(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, "the kernel");
+  app.add_option("--target", options->target, "cpu (the default), cuda or triton")->type_name("T");
+  app.add_option("--kernel", options->kernel, "a kernel that a person wrote")->type_name("FILE");
+  app.add_option("--manifest", options->manifest, "its contract (docs/contract.md)")->type_name("FILE");
+  app.add_option("--reference", options->reference, "what it must compute, where there is no profile")
+      ->type_name("FILE.py[:NAME]");
+  app.add_flag("--own-types", options->own_types, "only the types of the profile, not every mixture");
+  app.add_option("--seed", options->seed, "draws the same inputs as the report with this seed")->type_name("HEX");
+  app.add_option("--time-limit", options->time_limit, "seconds that one call may take")
+      ->type_name("S")
+      ->check(CLI::Range(0.1, 3600.0));
+  return [options](const Globals& globals) { return run(globals, *options); };
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,99 @@
+#include "verify/attempts.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace kw::verify {
+namespace {
+
+using nlohmann::ordered_json;
+
+Result<Attempt> attempt_from(const std::string& line, const Place& place) {
+  const ordered_json object = ordered_json::parse(line, nullptr, false);
+  const auto text = [&](const char* key) {
+    return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
+  };
+  Attempt attempt{text("when"), text("target"), text("subject"), text("kernel"), text("variant"), {}, 0};
+  if (attempt.when.empty() || attempt.target.empty() || attempt.subject.empty() || !object.contains("failed") ||
+      !object["failed"].is_array())
+    return bad_input("this is no attempt", place, "attempts.jsonl is written by kw alone; remove the line");
+  for (const ordered_json& gate : object["failed"])
+    if (gate.is_string()) attempt.failed.push_back(gate.get<std::string>());
+  const std::string seed = text("seed");
+  std::from_chars(seed.data(), seed.data() + seed.size(), attempt.seed, 16);
+  return attempt;
+}
+
+}  // namespace
+
+std::string to_line(const Attempt& attempt) {
+  const ordered_json object = {{"when", attempt.when},
+                               {"target", attempt.target},
+                               {"subject", attempt.subject},
+                               {"kernel", attempt.kernel_hash},
+                               {"variant", attempt.variant},
+                               {"failed", attempt.failed},
+                               {"seed", fmt::format("{:016x}", attempt.seed)}};
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+Result<std::vector<Attempt>> read_attempts(std::string_view text, const std::string& file) {
+  std::vector<Attempt> attempts;
+  int number = 0;
+  for (const std::string& line : split_lines(text)) {
+    ++number;
+    if (trim(line).empty()) continue;
+    KW_TRY(Attempt attempt, attempt_from(line, Place{file, number, 1, 0}));
+    attempts.push_back(std::move(attempt));
+  }
+  return attempts;
+}
+
+Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when) {
+  Attempt attempt{std::move(when), report.target, subject, report.kernel_hash, variant, {}, report.seed};
+  for (const Verdict& verdict : report.verdicts)
+    if (verdict.outcome == Outcome::Failed) attempt.failed.emplace_back(info(verdict.gate).name);
+  return attempt;
+}
+
+int strikes(const std::vector<Attempt>& attempts, const std::string& target, const std::string& subject) {
+  int count = 0;
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
+    if (attempt->target != target) continue;
+    if (attempt->subject != subject || attempt->failed.empty()) break;
+    ++count;
+  }
+  return count;
+}
+
+Result<std::vector<Attempt>> AttemptLog::read() const {
+  if (!file_exists(file_)) return std::vector<Attempt>();
+  KW_TRY(const std::string text, read_text(file_));
+  return read_attempts(text, file_);
+}
+
+Status AttemptLog::add(const Attempt& attempt) const {
+  std::string text;
+  if (file_exists(file_)) {
+    KW_TRY(text, read_text(file_));
+  }
+  return write_file_atomically(file_, text + to_line(attempt) + "\n");
+}
+
+Status AttemptLog::may_go_on(const std::string& name, const std::string& target, const std::string& subject) const {
+  KW_TRY(const std::vector<Attempt> attempts, read());
+  if (strikes(attempts, target, subject) < kMostAttempts) return {};
+  const std::string last = join(attempts.back().failed, ", ");
+  return fail(ErrorKind::GateFailed,
+              fmt::format("{} failed {} times on {} ({} the last time), and neither its profile nor its kernel has "
+                          "changed since",
+                          name, kMostAttempts, target, last),
+              "the attempts are in " + file_ + "; change the profile (kw set) or the kernel, then verify again");
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,275 @@
+#include "verify/cases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace kw::verify {
+namespace {
+
+using ir::DType;
+using kernel::Sizes;
+
+std::optional<std::int64_t> value_of(const ir::Graph& graph, const ir::Size& size, const Sizes& sizes) {
+  return size.evaluate([&](ir::SymbolId symbol) -> std::optional<std::int64_t> {
+    const auto found = sizes.find(graph.symbols[static_cast<std::size_t>(symbol)].name);
+    return found == sizes.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+std::optional<std::vector<std::int64_t>> shape_of(const ir::Graph& graph, const std::vector<ir::AxisId>& dims,
+                                                  const Sizes& sizes) {
+  std::vector<std::int64_t> shape;
+  for (const ir::AxisId dim : dims) {
+    const auto size = dim == ir::kUnit ? std::optional<std::int64_t>(1) : value_of(graph, graph.axis(dim).size, sizes);
+    if (!size || *size < 0) return std::nullopt;
+    shape.push_back(*size);
+  }
+  return shape;
+}
+
+// Do the sizes fulfil the math's constraints, and is no tensor above the limit?
+bool admitted(const ir::Graph& graph, const Sizes& sizes, std::int64_t most_elements) {
+  for (const ir::SizeConstraint& constraint : graph.constraints) {
+    const auto left = value_of(graph, constraint.left, sizes), right = value_of(graph, constraint.right, sizes);
+    if (!left || !right) return false;
+    if (constraint.kind == ir::SizeConstraint::Kind::Equal ? *left != *right : *right == 0 || *left % *right != 0)
+      return false;
+  }
+  for (const ir::Axis& axis : graph.axes) {
+    const auto size = value_of(graph, axis.size, sizes);
+    if (!size || *size < 0) return false;
+  }
+  for (const ir::Node& node : graph.nodes) {
+    std::int64_t count = 1;
+    for (const ir::AxisId axis : node.axes) {
+      count *= std::max<std::int64_t>(1, value_of(graph, graph.axis(axis).size, sizes).value_or(0));
+      if (count > most_elements) return false;
+    }
+  }
+  return true;
+}
+
+// Sizes that are part of the configuration, not of a shape: a number of groups keeps its own value.
+bool shows_in_shape(const ir::Graph& graph, ir::SymbolId symbol) {
+  for (const ir::Input& input : graph.inputs)
+    for (const ir::AxisId dim : input.dims)
+      if (dim != ir::kUnit && graph.axis(dim).size.as_symbol() == symbol) return true;
+  return false;
+}
+
+// The largest value that an index tensor may hold, plus one; 0 where the input is no index.
+std::int64_t index_limit(const ir::Graph& graph, const ir::Input& input, const Sizes& sizes) {
+  std::set<ir::NodeId> derived = {input.node};
+  std::int64_t limit = 0;
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    const ir::Node& node = graph.nodes[id];
+    const bool moved = node.op == ir::Op::Cast || node.op == ir::Op::Rename || node.op == ir::Op::Broadcast ||
+                       node.op == ir::Op::Select || node.op == ir::Op::StopGradient || node.op == ir::Op::Split ||
+                       node.op == ir::Op::Merge || node.op == ir::Op::Slice || node.op == ir::Op::Max ||
+                       node.op == ir::Op::Min;
+    const bool from = std::any_of(node.args.begin(), node.args.end(), [&](auto a) { return derived.contains(a); });
+    if (moved && from && !node.type.floating() && !node.type.boolean()) derived.insert(static_cast<ir::NodeId>(id));
+    const bool indexes = node.op == ir::Op::Gather || node.op == ir::Op::ScatterAdd || node.op == ir::Op::ScatterSet;
+    if (!indexes || node.args.size() < 2 || !derived.contains(node.args[1])) continue;
+    const auto size = value_of(graph, graph.axis(node.as<ir::AxisList>().axes[0]).size, sizes);
+    if (size) limit = limit == 0 ? *size : std::min(limit, *size);
+  }
+  return limit;
+}
+
+Sizes own_sizes(const ir::Graph& graph) {
+  Sizes own;
+  for (const ir::Symbol& symbol : graph.symbols) own[symbol.name] = symbol.hint.value_or(2);
+  return own;
+}
+
+DType dtype_of(const ir::Graph& graph, ir::Type type, const kernel::TypeBinding& types) {
+  std::vector<DType> bindings;
+  for (const ir::TypeParameter& parameter : graph.type_parameters) {
+    const auto bound = types.find(parameter.name);
+    bindings.push_back(bound == types.end() ? parameter.default_dtype : bound->second);
+  }
+  return type.bind(bindings);
+}
+
+std::int64_t elements(const ir::Graph& graph, const Sizes& sizes) {
+  std::int64_t most = 0;
+  for (const ir::Input& input : graph.inputs) {
+    const auto shape = shape_of(graph, input.dims, sizes);
+    if (!shape) continue;
+    std::int64_t count = 1;
+    for (const std::int64_t size : *shape) count *= size;
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string Case::text() const {
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : sizes) parts.push_back(name + "=" + std::to_string(size));
+  std::string out = join(parts, " ");
+  if (!types.empty()) out += ", " + kernel::text(types);
+  out += ", " + std::string(name_of(layout)) + ", " + std::string(name_of(values)) + " values";
+  if (other_scalars) out += ", other scalars";
+  return out;
+}
+
+std::vector<kernel::TypeBinding> type_mixtures(const Subject& subject, bool only_own_types) {
+  std::vector<kernel::TypeBinding> mixtures;
+  const auto add = [&](kernel::TypeBinding types) {
+    for (const auto& [name, dtype] : types) {
+      const auto allowed = subject.manifest.types.find(name);
+      if (allowed == subject.manifest.types.end()) continue;
+      const std::string text(ir::info(dtype).name);
+      if (std::find(allowed->second.begin(), allowed->second.end(), text) == allowed->second.end()) return;
+    }
+    if (std::find(mixtures.begin(), mixtures.end(), types) == mixtures.end()) mixtures.push_back(std::move(types));
+  };
+  kernel::TypeBinding own;
+  const auto& parameters = subject.forward.type_parameters;
+  for (const ir::TypeParameter& parameter : parameters) own[parameter.name] = parameter.default_dtype;
+  add(own);
+  if (mixtures.empty())  // a kernel for other types than the user's own: the first that it names
+    for (auto& [name, dtype] : own) {
+      const auto allowed = subject.manifest.types.find(name);
+      if (allowed != subject.manifest.types.end() && !allowed->second.empty())
+        dtype = ir::dtype_from_name(allowed->second.front()).value_or(dtype);
+    }
+  add(own);
+  if (only_own_types || parameters.empty()) return mixtures;
+  for (const DType all : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
+    kernel::TypeBinding types;
+    for (const ir::TypeParameter& parameter : parameters) types[parameter.name] = all;
+    add(std::move(types));
+  }
+  if (parameters.size() < 2) return mixtures;
+  // Activations narrow and weights wide, and the other way round.
+  for (const auto& [first, others] : {std::pair(DType::BF16, DType::F32), std::pair(DType::F32, DType::BF16)}) {
+    kernel::TypeBinding types;
+    for (const ir::TypeParameter& parameter : parameters)
+      types[parameter.name] = parameter.name == "T" ? first : others;
+    add(std::move(types));
+  }
+  return mixtures;
+}
+
+std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_elements) {
+  const ir::Graph& graph = subject.math();
+  std::vector<Sizes> shapes;
+  const auto add = [&](Sizes sizes) {
+    for (const auto& [name, size] : own_sizes(graph)) sizes.try_emplace(name, size);
+    if (admitted(graph, sizes, most_elements) && std::find(shapes.begin(), shapes.end(), sizes) == shapes.end())
+      shapes.push_back(std::move(sizes));
+  };
+  for (const Sizes& shape : subject.shapes) add(shape);
+  // Every symbol of a shape takes a number from the row, the last one the last number.
+  constexpr std::int64_t kRows[][3] = {{1, 1, 1},    {3, 7, 13},   {2, 17, 129}, {5, 3, 1025}, {2, 2, 4099},
+                                       {4, 8, 256},  {7, 1, 2},    {1, 2053, 5}, {1, 1, 33},   {0, 8, 8},
+                                       {6, 24, 512}, {16, 32, 64}, {3, 191, 16}};
+  std::vector<std::string> names;
+  for (std::size_t s = 0; s < graph.symbols.size(); ++s)
+    if (shows_in_shape(graph, static_cast<ir::SymbolId>(s))) names.push_back(graph.symbols[s].name);
+  for (const auto& row : kRows) {
+    Sizes sizes;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::size_t from_end = names.size() - 1 - i;
+      sizes[names[i]] = from_end < 3 ? row[2 - from_end] : 2;
+    }
+    add(sizes);
+  }
+  return shapes;
+}
+
+std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options) {
+  std::vector<Sizes> shapes = shapes_to_try(subject, options.most_elements);
+  const ir::Graph& graph = subject.math();
+  std::vector<Case> cases;
+  const auto add = [&](Case c) {
+    c.seed = Hash64().add(options.seed).add(static_cast<std::uint64_t>(cases.size())).value();
+    c.at_start = cases.size() % 2 == 1;
+    cases.push_back(std::move(c));
+  };
+  const auto size = [&](const Sizes& s) { return elements(graph, s); };
+  // For layouts and value ranges: one small shape of odd sizes, and the one nearest to four thousand elements.
+  std::vector<Sizes> few;
+  for (const std::int64_t target : {100, 4000}) {
+    const Sizes* best = nullptr;
+    for (const Sizes& shape : shapes) {
+      const auto distance = [&](const Sizes& s) {
+        return std::abs(std::log2(1.0 + static_cast<double>(size(s))) - std::log2(1.0 + static_cast<double>(target)));
+      };
+      if (size(shape) > 0 && (best == nullptr || distance(shape) < distance(*best))) best = &shape;
+    }
+    if (best != nullptr && std::find(few.begin(), few.end(), *best) == few.end()) few.push_back(*best);
+  }
+  const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject, options.only_own_types);
+  if (mixtures.empty()) return cases;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    add({.types = mixtures[0], .sizes = shapes[i], .fresh = i == 1 || i == 3});
+  for (const Sizes& shape : few)
+    for (const Layout layout : kLayouts)
+      if (layout != Layout::Dense) add({.types = mixtures[0], .sizes = shape, .layout = layout});
+  for (const Sizes& shape : few) {
+    for (const Values values : kValues)
+      if (values != Values::Ordinary) add({.types = mixtures[0], .sizes = shape, .values = values});
+    add({.types = mixtures[0], .sizes = shape, .other_scalars = true});
+  }
+  for (std::size_t m = 1; m < mixtures.size(); ++m) {
+    for (const Sizes& shape : few) {
+      add({.types = mixtures[m], .sizes = shape});
+      add({.types = mixtures[m], .sizes = shape, .layout = Layout::Transposed});
+      add({.types = mixtures[m], .sizes = shape, .layout = Layout::Misaligned, .values = Values::Positive});
+    }
+    for (const Sizes& shape : shapes)
+      if (size(shape) == 0) add({.types = mixtures[m], .sizes = shape});
+  }
+  return cases;
+}
+
+Result<ir::Environment> values_of(const Subject& subject, const Case& c, int turn) {
+  const ir::Graph& graph = subject.math();
+  ir::Environment values;
+  values.sizes = c.sizes;
+  std::uint64_t seed = Hash64().add(c.seed).add(static_cast<std::uint64_t>(turn)).value();
+  for (const ir::Input& input : graph.inputs) {
+    ++seed;
+    if (input.kind == ir::InputKind::Scalar) {
+      if (!c.other_scalars || !input.type.floating() || !input.default_value) continue;
+      const double own = input.default_value->number();
+      values.inputs[input.name] = ir::Array::scalar(own == 0 ? 0.5 : own * 1.5);
+      continue;
+    }
+    const auto shape = shape_of(graph, input.dims, c.sizes);
+    if (!shape) return bad_input("no size is known for a dimension of " + input.name);
+    const DType dtype = dtype_of(graph, input.type, c.types);
+    // Cotangents are ordinary: what they meet is not.
+    const bool cotangent = subject.forward.find_input(input.name) == nullptr;
+    ValueSource source(cotangent ? Values::Ordinary : c.values, dtype, seed);
+    ir::Array array{*shape, {}};
+    std::int64_t count = 1;
+    for (const std::int64_t n : *shape) count *= n;
+    const std::int64_t slices =
+        c.layout == Layout::Expanded && !shape->empty() ? std::max<std::int64_t>(1, (*shape)[0]) : 1;
+    const std::int64_t limit = ir::is_integer(dtype) ? index_limit(graph, input, c.sizes) : 0;
+    array.values.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (slices > 1 && i >= count / slices) {
+        array.values.push_back(array.values[static_cast<std::size_t>(i % (count / slices))]);
+        continue;
+      }
+      double value = source.next();
+      if (limit > 0) value = static_cast<double>((static_cast<std::int64_t>(value) * 7919 + i * 31) % limit);
+      array.values.push_back(value);
+    }
+    values.inputs[input.name] = std::move(array);
+  }
+  return values;
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,51 @@
+// The cases that kernels are judged on: shapes of the profile and hostile ones, mixtures of types, layouts, value
+// ranges, scalars other than their defaults. The plan is the same for everyone; the values come from a seed that stays
+// in the engine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/interpreter/interpreter.h"
+#include "kernel/call.h"
+#include "kernel/types.h"
+#include "verify/layout.h"
+#include "verify/subject.h"
+#include "verify/values.h"
+
+namespace kw::verify {
+
+struct Case {
+  kernel::TypeBinding types;
+  kernel::Sizes sizes;
+  Layout layout = Layout::Dense;
+  Values values = Values::Ordinary;
+  bool other_scalars = false;  // real scalars are not at their defaults
+  bool at_start = false;
+  bool fresh = false;  // a second call with other values follows
+  std::uint64_t seed = 0;
+
+  std::string text() const;  // "rows=7 cols=13, T = bf16, transposed, large"
+};
+
+struct CaseOptions {
+  std::uint64_t seed = 0;
+  std::int64_t most_elements = 150'000;  // of the largest tensor: what the interpreter can do quickly
+  bool only_own_types = false;
+};
+
+// Every mixture of types that is tried; the user's own first.
+std::vector<kernel::TypeBinding> type_mixtures(const Subject& subject, bool only_own_types);
+
+// Shapes that the math admits: the profile's, and hostile ones (1, primes, one over a power of two, empty, longer than
+// a block), none above the limit.
+std::vector<kernel::Sizes> shapes_to_try(const Subject& subject, std::int64_t most_elements);
+
+std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options);
+
+// The inputs and cotangents of a case. `turn` draws other values for the same case.
+Result<ir::Environment> values_of(const Subject& subject, const Case& c, int turn = 0);
+
+}  // namespace kw::verify

@@ -1,0 +1,293 @@
+#include "verify/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "verify/builds.h"
+#include "verify/casting.h"
+#include "verify/trial.h"
+
+namespace kw::verify {
+namespace {
+
+constexpr std::size_t kMostEvidence = 4;
+constexpr double kNearBound = 0.9;
+
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+class Judge {
+ public:
+  Judge(const Subject& subject, const JudgeOptions& options) : subject_(subject), options_(options) {
+    for (const GateInfo& gate : gates()) report_.verdicts.push_back({gate.gate, Outcome::Skipped, "not reached", {}});
+    report_.name = subject.name;
+    report_.target = kernel::name_of(subject.manifest.target);
+    report_.generator = subject.manifest.generator;
+    report_.oracle = subject.oracle;
+    report_.kernel_hash = kernel_hash(subject.manifest, subject.files);
+    report_.seed = options.cases.seed != 0 ? options.cases.seed : fresh_seed();
+  }
+
+  Result<Report> run() {
+    const auto start = std::chrono::steady_clock::now();
+    KW_CHECK(run_gates());
+    report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(report_);
+  }
+
+ private:
+  Verdict& verdict(Gate gate) { return report_.verdicts[static_cast<std::size_t>(gate)]; }
+  void set(Gate gate, Outcome outcome, std::string line) {
+    verdict(gate).outcome = outcome;
+    verdict(gate).line = std::move(line);
+  }
+  void fail(const Finding& finding, const std::string& where) {
+    Verdict& against = verdict(finding.gate);
+    if (against.outcome != Outcome::Failed) {
+      against.outcome = Outcome::Failed;
+      against.line = finding.message.substr(0, finding.message.find('\n'));
+    }
+    if (against.evidence.size() < kMostEvidence)
+      against.evidence.push_back(where.empty() ? finding.message : where + ": " + finding.message);
+  }
+
+  Status run_gates() {
+    options_.step("reading the contract");
+    const std::vector<std::string> flaws = interface_flaws(subject_);
+    for (const std::string& flaw : flaws) fail({Gate::Interface, flaw}, "");
+    if (!flaws.empty()) return {};
+    CaseOptions cases = options_.cases;
+    cases.seed = report_.seed;
+    const std::vector<Case> plan = plan_cases(subject_, cases);
+    const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
+    if (plan.empty()) {
+      fail({Gate::Interface, "the kernels serve none of the types that the math can have"}, "");
+      return {};
+    }
+    for (const kernel::TypeBinding& types : mixtures) report_.mixtures.push_back(kernel::text(types));
+
+    KW_TRY(Runners runners, open());
+    report_.device = runners.first->name();
+    KW_TRY(const auto compiler, device::open_device(subject_.manifest.target, options_.device));
+    options_.step("compiling");
+    Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
+    KW_CHECK(run_cases(plan, builds, runners));
+    report_.compile_seconds = builds.seconds();
+    conclude(plan, mixtures.size());
+    return {};
+  }
+
+  // The second run of a call has one thread, in a process of its own.
+  Result<Runners> open() const {
+    Runners runners;
+    device::DeviceOptions options = options_.device;
+    KW_TRY(runners.first, device::open_device(subject_.manifest.target, options));
+    options.limits.threads = 1;
+    KW_TRY(runners.second, device::open_device(subject_.manifest.target, options));
+    return runners;
+  }
+
+  Status run_cases(const std::vector<Case>& plan, Builds& builds, Runners& runners) {
+    std::set<kernel::TypeBinding> unbuilt;
+    int failed = 0;
+    for (const Case& c : plan) {
+      if (unbuilt.contains(c.types)) continue;
+      options_.step(c.text());
+      KW_TRY(const ir::Environment values, values_of(subject_, c));
+      KW_TRY(const Expected expected, expect(subject_, c.types, values));
+      const Result<device::CompiledSet>& built = builds.of(c.types);
+      if (!built) {
+        if (built.error().kind != ErrorKind::GateFailed && built.error().kind != ErrorKind::BadInput)
+          return Failure(built.error());
+        fail({Gate::Builds, built.error().message}, kernel::text(c.types));
+        unbuilt.insert(c.types);
+        if (++failed >= options_.most_failures) break;
+        continue;
+      }
+      ++report_.cases;
+      // Code from outside never meets a process that it has been in before, but for the second call of one case.
+      if (subject_.from_outside) {
+        KW_TRY(runners, open());
+      }
+      KW_TRY(const bool good, run_case(c, values, expected, *built, runners));
+      if (!good && ++failed >= options_.most_failures) break;
+    }
+    stopped_early_ = failed >= options_.most_failures;
+    return {};
+  }
+
+  Result<bool> run_case(const Case& c, const ir::Environment& values, const Expected& expected,
+                        const device::CompiledSet& kernels, Runners& runners) {
+    std::optional<ir::Environment> fresh;
+    std::optional<Expected> fresh_expected;
+    if (c.fresh) {
+      KW_TRY(fresh, values_of(subject_, c, 1));
+      KW_TRY(fresh_expected, expect(subject_, c.types, *fresh));
+      ++fresh_cases_;
+    }
+    Trial trial(subject_, runners);
+    KW_TRY(const TrialOutcome outcome, trial.run({c.types, values, c.layout, c.at_start}, expected, kernels,
+                                                 fresh ? &*fresh : nullptr, fresh ? &*fresh_expected : nullptr));
+    called_.insert(outcome.called.begin(), outcome.called.end());
+    if (!outcome.refused.empty()) {
+      report_.refused.push_back(c.text() + ": " + outcome.refused);
+      // A guard may keep a kernel from strange calls, never from the plain ones that the profile names.
+      if (c.layout == Layout::Dense) fail({Gate::Interface, "a plain call is refused: " + outcome.refused}, c.text());
+      return c.layout != Layout::Dense;
+    }
+    bool beyond = false;
+    for (const Finding& finding : outcome.findings) {
+      fail(finding, c.text());
+      beyond |= finding.gate == Gate::Error;
+    }
+    for (const OutputError& error : outcome.errors) add(error, c.values);
+    KW_CHECK(look_at_casting(c, values, expected, outcome, beyond));
+    return outcome.findings.empty();
+  }
+
+  Status look_at_casting(const Case& c, const ir::Environment& values, const Expected& expected,
+                         const TrialOutcome& outcome, bool beyond) {
+    const bool ordinary = c.values == Values::Ordinary && c.layout == Layout::Dense && !c.other_scalars;
+    if (!ordinary || outcome.got.empty() || (orders_apart_ > 0 && !beyond) || looks_ >= 6) return {};
+    std::int64_t elements = 0;
+    for (const auto& [name, got] : outcome.got) elements = std::max(elements, static_cast<std::int64_t>(got.size()));
+    if (elements < 32) return {};
+    ++looks_;
+    KW_TRY(const CastingEvidence evidence, casting_evidence(subject_, c.types, values, expected, outcome.got, beyond));
+    orders_ = std::max(orders_, evidence.orders);
+    orders_apart_ = std::max(orders_apart_, evidence.told_apart);
+    if (!evidence.followed.empty())
+      fail({Gate::Casting, "the kernel follows another order: " + evidence.followed}, c.text());
+    return {};
+  }
+
+  void add(const OutputError& error, Values values) {
+    const std::string type(ir::info(error.dtype).name);
+    auto row = std::find_if(report_.errors.begin(), report_.errors.end(), [&](const ErrorRow& r) {
+      return r.pass == error.pass && r.tensor == error.tensor && r.type == type;
+    });
+    if (row == report_.errors.end()) row = report_.errors.insert(row, ErrorRow{error.pass, error.tensor, type});
+    ++row->cases;
+    row->elements += error.report.elements;
+    row->beyond += error.report.beyond;
+    row->unjudged += error.unjudged;
+    if (values == Values::Ordinary) {
+      row->max_error = std::max(row->max_error, error.measured.max_error);
+      row->max_ulps = std::max(row->max_ulps, error.measured.max_ulps);
+      row->error_99_9 = std::max(row->error_99_9, error.measured.error_99_9);
+      row->ulps_99_9 = std::max(row->ulps_99_9, error.measured.ulps_99_9);
+    }
+    if (error.measured.max_share > row->max_share) {
+      row->max_share = error.measured.max_share;
+      row->bound = error.measured.worst.bound;
+    }
+  }
+
+  // The gates that no case spoke against.
+  void conclude(const std::vector<Case>& plan, std::size_t mixtures) {
+    const int refused = static_cast<int>(report_.refused.size()), served = report_.cases - refused;
+    const std::string all = stopped_early_ ? fmt::format("in the {} cases that were tried", report_.cases)
+                                           : fmt::format("in all {} cases", served);
+    const auto pass = [&](Gate gate, std::string line) {
+      if (verdict(gate).outcome == Outcome::Skipped) set(gate, Outcome::Passed, std::move(line));
+    };
+    const bool built = verdict(Gate::Builds).outcome != Outcome::Failed;
+    pass(Gate::Interface, "shapes, types and strides are the op's own");
+    pass(Gate::Builds, fmt::format("{} files for {} mixtures of types", subject_.manifest.files().size(), mixtures));
+    if (served == 0) return;
+    if (!built && report_.errors.empty()) return;
+    pass(Gate::Runs, "every call ends in time, " + all);
+    const bool faulty = verdict(Gate::Runs).outcome == Outcome::Failed;
+    if (faulty && report_.errors.empty()) return;
+    pass(Gate::Written, "every element is written, " + all);
+    pass(Gate::Outside, "nothing outside is touched, " + all);
+    pass(Gate::Inputs, "inputs are as they were, " + all);
+    pass(Gate::Error, error_line());
+    if (orders_ == 0)
+      set(Gate::Casting, Outcome::Skipped, "nothing is rounded on the way in these types");
+    else
+      pass(Gate::Casting,
+           fmt::format("{} of {} other orders of rounding would have been seen", orders_apart_, orders_));
+    if (!subject_.deterministic)
+      set(Gate::Deterministic, Outcome::Skipped, "the profile lets runs differ");
+    else
+      pass(Gate::Deterministic, "two runs agree to the bit, with one thread and with several, " + all);
+    pass(Gate::Fresh, fmt::format("a second call with other inputs is right, in {} cases", fresh_cases_));
+    near_bound();
+    reach(plan.size());
+  }
+
+  std::string error_line() const {
+    double share = 0, ulps = 0, ulps_most = 0;
+    const ErrorRow* worst = nullptr;
+    std::int64_t elements = 0, unjudged = 0;
+    for (const ErrorRow& row : report_.errors) {
+      elements += row.elements;
+      unjudged += row.unjudged;
+      ulps = std::max(ulps, row.max_ulps);
+      ulps_most = std::max(ulps_most, row.ulps_99_9);
+      if (worst == nullptr || row.max_share > share) share = row.max_share, worst = &row;
+    }
+    if (worst == nullptr) return "nothing to compare";
+    return fmt::format(
+        "{} elements; ordinary values at most {:.3g} ulps off, 99.9 % within {:.3g}; nearest to its bound: {} ({}), "
+        "{:.0f} %{}",
+        elements, ulps, ulps_most, worst->tensor, worst->type, 100 * share,
+        unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "");
+  }
+
+  void near_bound() {
+    std::vector<std::string> near;
+    for (const ErrorRow& row : report_.errors)
+      if ((row.type == "f32" || row.type == "f64") && row.beyond == 0 && row.max_share > kNearBound)
+        near.push_back(fmt::format("{} of the {} pass in {}: {:.0f} % of its bound", row.tensor, row.pass, row.type,
+                                   100 * row.max_share));
+    set(Gate::NearBound, near.empty() ? Outcome::Passed : Outcome::Flagged,
+        near.empty() ? fmt::format("every error in f32 and f64 is below {:.0f} % of its bound", 100 * kNearBound)
+                     : near.front());
+    verdict(Gate::NearBound).evidence = std::move(near);
+  }
+
+  void reach(std::size_t planned) {
+    std::vector<std::string> missed;
+    for (const kernel::Pass& pass : subject_.manifest.passes)
+      for (const kernel::Step& step : pass.steps)
+        for (const kernel::Entry& entry : step.entries)
+          if (!called_.contains(entry.symbol)) missed.push_back("never called: " + entry.symbol);
+    for (const std::string& refused : report_.refused) missed.push_back("refused: " + refused);
+    if (static_cast<std::size_t>(report_.cases) < planned)
+      missed.push_back(fmt::format("{} of {} cases were not tried any more",
+                                   planned - static_cast<std::size_t>(report_.cases), planned));
+    set(Gate::Reach, missed.empty() ? Outcome::Passed : Outcome::Flagged,
+        missed.empty() ? "every kernel was called, and every case was served" : missed.front());
+    if (missed.size() > kMostEvidence) missed.resize(kMostEvidence);
+    verdict(Gate::Reach).evidence = std::move(missed);
+  }
+
+  const Subject& subject_;
+  const JudgeOptions& options_;
+  Report report_;
+  std::set<std::string> called_;
+  int orders_ = 0, orders_apart_ = 0, looks_ = 0, fresh_cases_ = 0;
+  bool stopped_early_ = false;
+};
+
+}  // namespace
+
+std::string kernel_hash(const kernel::Manifest& manifest, const device::Sources& files) {
+  std::string all = kernel::to_json(manifest);
+  for (const auto& [path, text] : files) all += fmt::format("\n{} {}\n{}", path, text.size(), text);
+  return sha256_hex(all);
+}
+
+Result<Report> judge(const Subject& subject, const JudgeOptions& options) { return Judge(subject, options).run(); }
+
+}  // namespace kw::verify

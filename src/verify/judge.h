@@ -1,0 +1,30 @@
+// The judge: puts every case to a set of kernels and gives each gate its verdict.
+//
+//   KW_TRY(const Subject subject, subject_of(profile, manifest, files, false));
+//   KW_TRY(const Report report, judge(subject, {}));
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "device/device.h"
+#include "verify/cases.h"
+#include "verify/report.h"
+#include "verify/subject.h"
+
+namespace kw::verify {
+
+struct JudgeOptions {
+  CaseOptions cases;  // seed 0: a fresh one
+  device::DeviceOptions device;
+  int most_failures = 3;                                                 // cases that fail before the rest is not tried
+  std::function<void(std::string_view)> step = [](std::string_view) {};  // called as each step begins
+};
+
+// An error is the engine's own, or the machine's; what is wrong with the kernels is in the report.
+Result<Report> judge(const Subject& subject, const JudgeOptions& options);
+
+// Of manifest and files: it changes when the kernel does.
+std::string kernel_hash(const kernel::Manifest& manifest, const device::Sources& files);
+
+}  // namespace kw::verify

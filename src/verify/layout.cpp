@@ -1,0 +1,46 @@
+#include "verify/layout.h"
+
+#include <algorithm>
+
+#include "kernel/layout.h"
+
+namespace kw::verify {
+
+std::string_view name_of(Layout layout) {
+  constexpr std::string_view kNames[] = {"dense",   "with gaps", "transposed", "misaligned", "every second element",
+                                         "expanded"};
+  return kNames[static_cast<std::size_t>(layout)];
+}
+
+std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape) {
+  constexpr std::int64_t kGap = 3;  // elements between two rows
+  std::vector<std::int64_t> strides = kernel::dense_strides(shape);
+  const std::size_t rank = shape.size();
+  if (rank == 0) return strides;
+  switch (layout) {
+    case Layout::Dense:
+    case Layout::Misaligned:
+      break;
+    case Layout::Gaps:
+      for (std::size_t d = 0; d + 1 < rank; ++d)
+        strides[d] += kGap * (strides[d] / std::max<std::int64_t>(1, shape[rank - 1]));
+      break;
+    case Layout::Transposed: {
+      if (rank < 2) break;
+      std::vector<std::int64_t> swapped(shape.begin(), shape.end());
+      std::swap(swapped[rank - 1], swapped[rank - 2]);
+      strides = kernel::dense_strides(swapped);
+      std::swap(strides[rank - 1], strides[rank - 2]);
+      break;
+    }
+    case Layout::EverySecond:
+      for (std::int64_t& stride : strides) stride *= 2;
+      break;
+    case Layout::Expanded:
+      strides[0] = 0;
+      break;
+  }
+  return strides;
+}
+
+}  // namespace kw::verify

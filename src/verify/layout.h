@@ -1,0 +1,27 @@
+// How the tensors of a call lie in memory: what a caller may hand to a kernel beside a plain dense tensor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kw::verify {
+
+enum class Layout : std::uint8_t {
+  Dense,
+  Gaps,         // rows farther apart than they are long: a slice of a wider tensor
+  Transposed,   // the last two dimensions swapped in memory
+  Misaligned,   // dense, at an address that only its element type divides
+  EverySecond,  // every dimension has twice its dense stride: the last has stride 2
+  Expanded,     // the first dimension has stride 0: one slice, seen many times
+};
+inline constexpr Layout kLayouts[] = {Layout::Dense,      Layout::Gaps,        Layout::Transposed,
+                                      Layout::Misaligned, Layout::EverySecond, Layout::Expanded};
+
+std::string_view name_of(Layout layout);
+
+// In elements. A tensor that the layout cannot change (transposed, with one dimension) is dense.
+std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape);
+
+}  // namespace kw::verify

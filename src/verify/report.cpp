@@ -1,0 +1,138 @@
+#include "verify/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace kw::verify {
+namespace {
+
+using nlohmann::ordered_json;
+
+// JSON has no infinity.
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(number_text(value));
+}
+
+std::string short_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.3g}", value) : number_text(value);
+}
+
+std::vector<const ErrorRow*> worst_first(const Report& report) {
+  std::vector<const ErrorRow*> rows;
+  for (const ErrorRow& row : report.errors) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ErrorRow* a, const ErrorRow* b) { return a->beyond > b->beyond; });
+  return rows;
+}
+
+const char* mark(Outcome outcome) {
+  constexpr const char* kMarks[] = {"ok  ", "FAIL", "note", "-   "};
+  return kMarks[static_cast<std::size_t>(outcome)];
+}
+
+}  // namespace
+
+bool Report::passed() const {
+  return std::none_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.outcome == Outcome::Failed; });
+}
+
+const Verdict& Report::verdict(Gate gate) const {
+  const auto found = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.gate == gate; });
+  KW_ASSERT(found != verdicts.end(), "a report has a verdict for every gate");
+  return *found;
+}
+
+std::string to_json(const Report& report) {
+  ordered_json object = {{"schema", kReportVersion},
+                         {"name", report.name},
+                         {"target", report.target},
+                         {"passed", report.passed()},
+                         {"attempt", report.attempt},
+                         {"device", report.device},
+                         {"generator", report.generator},
+                         {"oracle", report.oracle},
+                         {"profile_hash", report.profile_hash},
+                         {"kernel_hash", report.kernel_hash},
+                         {"seed", fmt::format("{:016x}", report.seed)},
+                         {"mixtures", report.mixtures},
+                         {"cases", report.cases},
+                         {"refused", report.refused},
+                         {"seconds", report.seconds},
+                         {"compile_seconds", report.compile_seconds}};
+  object["gates"] = ordered_json::array();
+  for (const Verdict& verdict : report.verdicts) {
+    const GateInfo& gate = info(verdict.gate);
+    object["gates"].push_back({{"name", gate.name},
+                               {"asks", gate.asks},
+                               {"hard", gate.hard},
+                               {"outcome", name_of(verdict.outcome)},
+                               {"line", verdict.line},
+                               {"evidence", verdict.evidence}});
+  }
+  object["errors"] = ordered_json::array();
+  for (const ErrorRow& row : report.errors)
+    object["errors"].push_back({{"pass", row.pass},
+                                {"tensor", row.tensor},
+                                {"type", row.type},
+                                {"cases", row.cases},
+                                {"elements", row.elements},
+                                {"beyond", row.beyond},
+                                {"unjudged", row.unjudged},
+                                {"max_error", number(row.max_error)},
+                                {"error_99_9", number(row.error_99_9)},
+                                {"max_ulps", number(row.max_ulps)},
+                                {"ulps_99_9", number(row.ulps_99_9)},
+                                {"bound", number(row.bound)},
+                                {"max_share", number(row.max_share)}});
+  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string to_text(const Report& report) {
+  std::string out =
+      fmt::format("{} on {}: {}\n", report.name, report.device, report.passed() ? "verified" : "NOT verified");
+  for (const Verdict& verdict : report.verdicts) {
+    out += fmt::format("  {} {:<14} {}\n", mark(verdict.outcome), info(verdict.gate).name, verdict.line);
+    if (verdict.outcome == Outcome::Failed || verdict.outcome == Outcome::Flagged)
+      for (const std::string& line : verdict.evidence) out += indent(line, 22) + "\n";
+  }
+  out += fmt::format("  {} cases, {} mixtures of types, {:.1f} s ({:.1f} s of compiling)\n", report.cases,
+                     report.mixtures.size(), report.seconds, report.compile_seconds);
+  return out;
+}
+
+std::string to_markdown(const Report& report) {
+  std::string out =
+      fmt::format("# {} on {}: {}\n\n", report.name, report.target, report.passed() ? "verified" : "not verified");
+  out += fmt::format("Judged by {}, on {}, with {} cases in {} mixtures of types ({}); attempt {}, seed {:016x}.\n\n",
+                     report.oracle, report.device, report.cases, report.mixtures.size(), join(report.mixtures, "; "),
+                     report.attempt, report.seed);
+  out += "| gate | verdict | |\n| --- | --- | --- |\n";
+  for (const Verdict& verdict : report.verdicts)
+    out += fmt::format("| {} | {} | {} |\n", info(verdict.gate).name, name_of(verdict.outcome), verdict.line);
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.evidence.empty()) continue;
+    out += fmt::format("\n## {}\n\n{}.\n\n", info(verdict.gate).name, info(verdict.gate).asks);
+    for (const std::string& line : verdict.evidence) out += "- " + replace_all(line, "\n", "\n  ") + "\n";
+  }
+  out +=
+      "\n## errors\n\n| pass | tensor | type | elements | max error | 99.9 % | max ulps | 99.9 % ulps | bound | share "
+      "|\n";
+  out += "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  for (const ErrorRow* row : worst_first(report))
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row->pass, row->tensor, row->type,
+                       row->elements, short_number(row->max_error), short_number(row->error_99_9),
+                       short_number(row->max_ulps), short_number(row->ulps_99_9), short_number(row->bound),
+                       short_number(row->max_share));
+  if (!report.refused.empty()) {
+    out += "\n## refused\n\n";
+    for (const std::string& line : report.refused) out += "- " + line + "\n";
+  }
+  return out;
+}
+
+}  // namespace kw::verify

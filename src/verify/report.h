@@ -1,0 +1,56 @@
+// What verify found: a verdict for each gate, and the measured errors beside their bounds. Stored as report.json
+// (schema/report.schema.json) and report.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/type.h"
+#include "verify/gates.h"
+
+namespace kw::verify {
+
+inline constexpr int kReportVersion = 1;
+
+// One tensor in one element type, over all cases. Elements for which anything goes are counted, not measured.
+struct ErrorRow {
+  std::string pass, tensor, type;
+  int cases = 0;
+  std::int64_t elements = 0;
+  std::int64_t beyond = 0;    // farther off than their bound
+  std::int64_t unjudged = 0;  // for which anything goes
+  // Of ordinary values, where they are largest: near the ends of the type an ulp says little.
+  double max_error = 0, max_ulps = 0;
+  double error_99_9 = 0, ulps_99_9 = 0;
+  // Of all values.
+  double max_share = 0;  // error / bound
+  double bound = 0;      // of that element
+};
+
+struct Report {
+  std::string name, target;
+  std::string device;        // "cpu (g++ 12.2.0)"
+  std::string generator;     // who wrote the kernels
+  std::string oracle;        // what they were judged by
+  std::string profile_hash;  // empty without a profile
+  std::string kernel_hash;
+  std::uint64_t seed = 0;
+  int attempt = 1;
+  std::vector<std::string> mixtures;  // of types
+  int cases = 0;
+  std::vector<std::string> refused;  // cases that no kernel serves, and why
+  std::vector<Verdict> verdicts;     // in the order of the gates
+  std::vector<ErrorRow> errors;
+  double seconds = 0, compile_seconds = 0;
+
+  bool passed() const;
+  const Verdict& verdict(Gate gate) const;
+};
+
+std::string to_json(const Report& report);
+std::string to_markdown(const Report& report);
+std::string to_text(const Report& report);  // for a terminal: one line per gate, evidence where one says no
+
+}  // namespace kw::verify

@@ -1,0 +1,53 @@
+#include "verify/values.h"
+
+#include <cmath>
+#include <limits>
+
+namespace kw::verify {
+
+std::string_view name_of(Values values) {
+  constexpr std::string_view kNames[] = {"ordinary", "positive", "large",    "tiny", "subnormal",
+                                         "equal",    "zero",     "infinite", "NaN"};
+  return kNames[static_cast<std::size_t>(values)];
+}
+
+ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed)
+    : values_(values), dtype_(dtype), dice_(seed) {
+  if (values == Values::Equal) equal_ = draw();
+}
+
+double ValueSource::next() {
+  if (!ir::is_floating(dtype_))
+    return static_cast<double>(dtype_ == ir::DType::Bool ? dice_.below(2) : dice_.below(10));
+  return ir::round_to(dtype_, values_ == Values::Equal ? equal_ : draw());
+}
+
+double ValueSource::draw() {
+  constexpr double kRare = 0.02;  // of infinities and NaN: a row without any stays among those that have some
+  // Nearly normal: the sum of four has the bell's shape, and no tail that leaves the type.
+  const double bell = 2 * (dice_.uniform() + dice_.uniform() + dice_.uniform() + dice_.uniform() - 2);
+  const double sign = dice_.chance(0.5) ? -1 : 1;
+  const ir::DTypeInfo& type = ir::info(dtype_);
+  switch (values_) {
+    case Values::Ordinary:
+    case Values::Equal:
+      return bell;
+    case Values::Positive:
+      return 0.01 + 0.98 * dice_.uniform();
+    case Values::Large:
+      return sign * type.max_finite * std::exp2(-1 - 12 * dice_.uniform());
+    case Values::Tiny:
+      return sign * std::ldexp(1 + dice_.uniform(), type.min_exponent + static_cast<int>(dice_.below(12)));
+    case Values::Subnormal:
+      return sign * std::ldexp(dice_.uniform(), type.min_exponent);
+    case Values::Zero:
+      return 0;
+    case Values::Infinite:
+      return dice_.chance(kRare) ? sign * std::numeric_limits<double>::infinity() : bell;
+    case Values::Undefined:
+      return dice_.chance(kRare) ? std::numeric_limits<double>::quiet_NaN() : bell;
+  }
+  return bell;
+}
+
+}  // namespace kw::verify
