@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/emit/cpu/emit.h"
+#include "act/emit/triton/emit.h"
 #include "act/loop/kernels.h"
 #include "act/pass_contract.h"
 #include "base/text.h"
@@ -66,6 +67,23 @@ Result<Generated> generate_cpu(const OpMath& math, const std::vector<profile::Sc
   return out;
 }
 
+Result<Generated> generate_triton(const OpMath& math) {
+  Generated out;
+  ManifestBuilder manifest(math, kernel::Target::Triton);
+  auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
+    KW_TRY(const LoopProgram program, make_program(math.name + "_" + pass_name, graph));
+    KW_TRY(triton::EmittedPass emitted, triton::emit(program, {pass_name, head(math, graph, pass_name)}));
+    out.files[emitted.file] = std::move(emitted.text);
+    return manifest.add(program, std::move(emitted.pass));
+  };
+  KW_CHECK(add(math.forward, "forward"));
+  if (math.backward) KW_CHECK(add(*math.backward, "backward"));
+  out.manifest = std::move(manifest).take();
+  for (auto& [parameter, types] : out.manifest.types) types = {"bf16", "f16", "f32"};
+  KW_CHECK(kernel::check(out.manifest));
+  return out;
+}
+
 bool shapes_code(const std::string& id) {
   constexpr std::string_view kIds[] = {"casting", "wider", "accumulate", "deterministic", "saved", "aliases"};
   return std::find(std::begin(kIds), std::end(kIds), id) != std::end(kIds) || id.starts_with("reduce.");
@@ -96,8 +114,9 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
   switch (target) {
     case kernel::Target::Cpu:
       return generate_cpu(math, schedules);
-    case kernel::Target::Cuda:
     case kernel::Target::Triton:
+      return generate_triton(math);
+    case kernel::Target::Cuda:
       break;
   }
   return bad_input("kernels for " + std::string(kernel::name_of(target)) + " are not generated yet");

@@ -1,5 +1,6 @@
 #include "act/emit/skeleton.h"
 
+#include <cctype>
 #include <set>
 
 #include "base/embedded.h"
@@ -18,12 +19,15 @@ std::optional<Hole> find_hole(const std::string& line, size_t from) {
   constexpr std::string_view kKinds[] = {"NAME", "EXPRESSION", "LIST", "CLAUSES", "STATEMENTS", "LOOPS"};
   std::optional<Hole> first;
   for (std::string_view kind : kKinds) {
-    const std::string open = "KW_" + std::string(kind) + "(";
-    const size_t begin = line.find(open, from);
-    if (begin == std::string::npos || (first && first->begin < begin)) continue;
-    const size_t end = line.find(')', begin);
-    KW_ASSERT(end != std::string::npos, "a hole of a skeleton ends on its line");
-    first = Hole{begin, end + 1, std::string(kind), line.substr(begin + open.size(), end - begin - open.size())};
+    const std::string start = "KW_" + std::string(kind);
+    const size_t begin = line.find(start, from), name = begin + start.size() + 1;
+    if (begin == std::string::npos || name >= line.size() || (first && first->begin < begin)) continue;
+    const bool call = line[name - 1] == '(';  // KW_NAME(kernel); in Python, where no call may stand, KW_NAME_kernel
+    if (!call && line[name - 1] != '_') continue;
+    size_t end = name;
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_')) ++end;
+    KW_ASSERT(!call || (end < line.size() && line[end] == ')'), "a hole of a skeleton ends on its line");
+    first = Hole{begin, call ? end + 1 : end, std::string(kind), line.substr(name, end - name)};
   }
   return first;
 }
@@ -31,11 +35,15 @@ std::optional<Hole> find_hole(const std::string& line, size_t from) {
 }  // namespace
 
 Skeleton Skeleton::load(std::string_view file, std::string_view name) {
-  const std::string begin = "// skeleton " + std::string(name);
+  const std::string comment = file.ends_with(".py") ? "# " : "// ";
+  const std::string begin = comment + "skeleton " + std::string(name);
   std::string text;
   bool inside = false, found = false;
   for (const std::string& line : split_lines(embedded::file(file))) {
-    if (inside && line == "// end") inside = false;
+    if (inside && line == comment + "end") {
+      inside = false;
+      while (text.ends_with("\n\n")) text.pop_back();
+    }
     if (inside) text += line + "\n";
     if (line == begin) inside = found = true;
   }

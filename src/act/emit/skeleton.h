@@ -8,6 +8,8 @@
 //   KW_CLAUSES(reductions)   clauses of a pragma, or nothing
 //   KW_STATEMENTS(body)      whole lines, on a line of its own; nothing removes the line
 //   KW_LOOPS(parallel)       loop headers, one per line, each around the next
+//
+// In Python, where a call may not stand in the place of a name, a hole is written KW_NAME_kernel.
 #pragma once
 
 #include <map>
