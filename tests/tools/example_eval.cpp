@@ -11,10 +11,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "ir/derivative/derivative.h"
 #include "ir/interpreter/interpreter.h"
 #include "ir/simplify/simplify.h"
+#include "ir/text/parse.h"
 #include "understand/python/read.h"
 
 namespace {
@@ -47,7 +49,7 @@ Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded,
     ir::Array& target = environment.inputs[name];
     target.shape = array.at("shape").get<std::vector<int64_t>>();
     for (const json& value : array.at("values")) target.values.push_back(number(value));
-    backward |= name.starts_with("d_");
+    backward |= name.starts_with("d_") && !graph.find_input(name);
   }
   json symbols = json::array();
   for (const ir::Symbol& symbol : graph.symbols) {
@@ -84,8 +86,15 @@ int main(int argc, char** argv) {
   size_t colon = path.rfind(".py:");
   request.path = colon == std::string::npos ? path : path.substr(0, colon + 3);
   if (colon != std::string::npos) request.name = path.substr(colon + 4);
-  auto read = understand::read_python(request);
-  if (!read) return fail(read.error());
+  Result<ir::Graph> graph;
+  if (path.ends_with(".math")) {
+    auto text = read_text(path);
+    if (!text) return fail(text.error());
+    graph = ir::text::parse(*text, path);
+  } else {
+    graph = understand::read_python(request).map([](auto&& read) { return std::move(read.graph); });
+  }
+  if (!graph) return fail(graph.error());
   std::map<std::string, ir::DType> types;
   for (int i = 3; i < argc; ++i) {
     std::string pair = argv[i];
@@ -93,7 +102,7 @@ int main(int argc, char** argv) {
     if (auto dtype = ir::dtype_from_name(pair.substr(equals + 1))) types[pair.substr(0, equals)] = *dtype;
   }
   json call = json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
-  auto result = evaluate(read->graph, call, std::string(argv[2]) == "rounded", types);
+  auto result = evaluate(*graph, call, std::string(argv[2]) == "rounded", types);
   if (!result) return fail(result.error());
   std::cout << result->dump() << "\n";
 }

@@ -298,4 +298,23 @@ std::vector<ValueId> values_of(const Index& index) {
   return values;
 }
 
+bool is_natural(const Index& index) {
+  switch (index.kind) {
+    case Index::Kind::Axis:
+    case Index::Kind::Mod:
+      return true;
+    case Index::Kind::Size:
+      return index.size.constant() ? *index.size.constant() >= 0 : index.size.as_symbol().has_value();
+    case Index::Kind::Add:
+    case Index::Kind::Mul:
+      return is_natural(index.operands[0]) && is_natural(index.operands[1]);
+    case Index::Kind::FloorDiv:
+      return is_natural(index.operands[0]);
+    case Index::Kind::Sub:
+    case Index::Kind::Value:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace kw::act

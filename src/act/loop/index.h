@@ -35,6 +35,7 @@ class IndexArithmetic {
 
 std::vector<LoopAxisId> axes_of(const Index& index);  // ascending
 std::vector<ValueId> values_of(const Index& index);
+bool is_natural(const Index& index);  // certainly never negative
 // `kernel` names the values in it.
 std::string text(const Index& index, const LoopProgram& program, const LoopKernel* kernel = nullptr);
 

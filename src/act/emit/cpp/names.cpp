@@ -24,26 +24,6 @@ bool is_unnamed(const std::string& name) {
          std::all_of(name.begin() + 1, name.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; });
 }
 
-// Certainly never negative.
-bool is_natural(const Index& index) {
-  switch (index.kind) {
-    case Index::Kind::Axis:
-    case Index::Kind::Mod:
-      return true;
-    case Index::Kind::Size:
-      return index.size.constant() ? *index.size.constant() >= 0 : index.size.as_symbol().has_value();
-    case Index::Kind::Add:
-    case Index::Kind::Mul:
-      return is_natural(index.operands[0]) && is_natural(index.operands[1]);
-    case Index::Kind::FloorDiv:
-      return is_natural(index.operands[0]);
-    case Index::Kind::Sub:
-    case Index::Kind::Value:
-      return false;
-  }
-  return false;
-}
-
 // What to call a value that the math gave no name.
 std::string description(const LoopKernel& kernel, ValueId id) {
   const Value& value = kernel[id];

@@ -35,6 +35,11 @@ void append_functions(const std::set<std::string>& wanted, Lines& out) {
   }
 }
 
+bool needs_dense(const Written& written) {
+  const std::vector<std::string>& guards = written.steps[0].entries[0].guards;
+  return std::any_of(guards.begin(), guards.end(), [](const std::string& g) { return g.starts_with("dense("); });
+}
+
 }  // namespace
 
 Result<EmittedPass> emit(const LoopProgram& given, const PassOptions& options) {
@@ -45,18 +50,39 @@ Result<EmittedPass> emit(const LoopProgram& given, const PassOptions& options) {
   auto with_workers = [&](const std::string& size) {
     return given.workers && size == given.symbols[static_cast<size_t>(*given.workers)].name ? workers : size;
   };
+  for (const Buffer& b : given.buffers) {
+    if (b.role != Buffer::Role::Workspace) continue;
+    kernel::Buffer workspace{b.name, kernel::Role::Workspace, type_text(b.type, given.type_parameters)};
+    for (const ir::Size& size : b.shape) workspace.shape.push_back(with_workers(size_text(size, given)));
+    out.pass.buffers.push_back(std::move(workspace));
+  }
   Lines kernels;
   std::set<std::string> functions;
-  std::vector<kernel::Buffer> parts;
-  for (const LoopKernel& kernel : given.kernels) {
-    KW_TRY(Written written, write_kernel(given, kernel));
+  auto take = [&](const Written& written) {
     if (!kernels.empty()) {
       kernels.line("");
       kernels.line("");
     }
     kernels.append(written.lines);
     functions.insert(written.functions.begin(), written.functions.end());
-    parts.insert(parts.end(), written.workspace.begin(), written.workspace.end());
+    for (const kernel::Buffer& part : written.workspace)
+      if (std::find(out.pass.buffers.begin(), out.pass.buffers.end(), part) == out.pass.buffers.end())
+        out.pass.buffers.push_back(part);
+  };
+  // Dense tensors, with neighbouring axes walked as one, come first; the second form is for any strides.
+  LoopProgram dense = collapse(given), strided = given;
+  const bool two =
+      std::any_of(dense.buffers.begin(), dense.buffers.end(), [](const Buffer& b) { return b.collapsed.has_value(); });
+  for (LoopKernel& kernel : strided.kernels) kernel.name += "_strided";
+  for (size_t k = 0; k < given.kernels.size(); ++k) {
+    KW_TRY(Written written, write_kernel(two ? dense : given, (two ? dense : given).kernels[k]));
+    take(written);
+    if (needs_dense(written)) {
+      KW_TRY(Written general, write_kernel(strided, strided.kernels[k]));
+      take(general);
+      for (size_t s = 0; s < written.steps.size(); ++s)
+        for (kernel::Entry& entry : general.steps[s].entries) written.steps[s].entries.push_back(std::move(entry));
+    }
     for (kernel::Step& step : written.steps) {
       for (kernel::Entry& entry : step.entries) {
         entry.file = out.file;
@@ -67,13 +93,6 @@ Result<EmittedPass> emit(const LoopProgram& given, const PassOptions& options) {
       out.pass.steps.push_back(std::move(step));
     }
   }
-  for (const Buffer& b : given.buffers) {
-    if (b.role != Buffer::Role::Workspace) continue;
-    kernel::Buffer workspace{b.name, kernel::Role::Workspace, type_text(b.type, given.type_parameters)};
-    for (const ir::Size& size : b.shape) workspace.shape.push_back(with_workers(size_text(size, given)));
-    out.pass.buffers.push_back(std::move(workspace));
-  }
-  out.pass.buffers.insert(out.pass.buffers.end(), parts.begin(), parts.end());
   Lines text;
   for (const std::string& line : options.comment) text.line(line.empty() ? "#" : "# " + line);
   text.line("import triton");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "act/emit/cpp/spelling.h"
+#include "act/loop/index.h"
 #include "base/text.h"
 
 namespace kw::act::triton {
@@ -38,21 +40,11 @@ bool Expressions::rounds(ir::Type type) {
 }
 
 std::string Expressions::type_name(ir::Type type) {
-  for (const Buffer& buffer : program_.buffers)
-    if (buffer.type == type && std::any_of(kernel_.values.begin(), kernel_.values.end(), [&](const Value& value) {
-          const Load* load = std::get_if<Load>(&value.what);
-          return load && &program_.buffers[static_cast<size_t>(load->buffer)] == &buffer;
-        }))
-      return buffer.name + ".dtype.element_ty";
-  for (const Stage& stage : kernel_.stages)
-    for (const auto* stores : {&stage.stores, &stage.after_stores})
-      for (const Store& store : *stores)
-        if (const Buffer& buffer = program_.buffers[static_cast<size_t>(store.buffer)]; buffer.type == type)
-          return buffer.name + ".dtype.element_ty";
   if (type == ir::Type(DType::BF16)) return "tl.bfloat16";
   if (type == ir::Type(DType::F16)) return "tl.float16";
-  refuse("type-without-tensor");
-  return "tl.float32";
+  const std::string tensor = tensor_of_type(type);
+  if (tensor.empty()) refuse("type-without-tensor");
+  return tensor + ".dtype.element_ty";
 }
 
 Text Expressions::convert(const Text& text, Kind kind) const {
@@ -93,16 +85,31 @@ Text Expressions::of(ValueId id, bool rounded) {
   KW_ASSERT(map, "a reduction is a variable before it is used");
   if (map->op == Op::Cast) return cast(value, map->args[0], rounded);
   Text text = this->map(value, *map);
-  if (!rounded || !rounds(value.type)) return text;
-  return {inside(text) + ".to(" + type_name(value.type) + ").to(tl.float32)", Kind::Float};
+  if (!rounded || !rounds(value.type) || cpp::spelling_of(map->op).exact) return text;
+  return round(text, value.type, id);
+}
+
+// Numbers and scalars are no tensors in the interpreter: they have no `to`.
+bool Expressions::is_plain(ValueId id) const {
+  const auto& what = kernel_[id].what;
+  if (std::holds_alternative<Number>(what) || std::holds_alternative<Scalar>(what)) return true;
+  if (const IndexValue* at = std::get_if<IndexValue>(&what)) return axes_of(at->index).empty();
+  const Map* map = std::get_if<Map>(&what);
+  return map && std::all_of(map->args.begin(), map->args.end(), [&](ValueId arg) { return is_plain(arg); });
+}
+
+Text Expressions::round(const Text& text, ir::Type type, ValueId of) {
+  const std::string tensor = is_plain(of) ? "tl.full([], " + text.text + ", tl.float32)" : inside(text);
+  return {tensor + ".to(" + type_name(type) + ").to(tl.float32)", Kind::Float};
 }
 
 Text Expressions::cast(const Value& value, ValueId arg, bool rounded) {
   const Text inner = of(arg);
-  const Text wide = convert(inner, kind_of(value.type));
+  const Text wide =
+      is_plain(arg) ? Text{inner.text, kind_of(value.type), inner.atom} : convert(inner, kind_of(value.type));
   const ir::Type from = kernel_[arg].type;
   if (!rounded || !rounds(value.type) || from == value.type) return wide;
-  return {inside(wide) + ".to(" + type_name(value.type) + ").to(tl.float32)", Kind::Float};
+  return round(wide, value.type, arg);
 }
 
 Kind Expressions::operand_kind(const Map& map) const {
@@ -195,7 +202,6 @@ Text Expressions::map(const Value& value, const Map& map) {
     case Op::Log1p:
       return own("log1p");
     case Op::Tanh:
-      functions_.insert("expm1");
       return own("tanh");
     case Op::Sign:
       return own("sign");
@@ -253,7 +259,7 @@ Text Expressions::map(const Value& value, const Map& map) {
 
 std::string Expressions::size(const ir::Size& size) const { return replace_all(names_.text(size), " / ", " // "); }
 
-std::string Expressions::index(const Index& at) const {
+std::string Expressions::index(const Index& at) {
   auto factor = [&](const Index& operand) {
     const std::string text = index(operand);
     return text.find(' ') == std::string::npos ? text : "(" + text + ")";
@@ -271,9 +277,11 @@ std::string Expressions::index(const Index& at) const {
       return index(at.operands[0]) + " - " + factor(at.operands[1]);
     case Index::Kind::Mul:
       return factor(at.operands[0]) + " * " + factor(at.operands[1]);
-    case Index::Kind::FloorDiv:
+    case Index::Kind::FloorDiv:  // the machine's rounds towards zero
+      if (!is_natural(at.operands[0])) refuse("division-of-a-negative-index");
       return factor(at.operands[0]) + " // " + factor(at.operands[1]);
     case Index::Kind::Mod:
+      if (!is_natural(at.operands[0])) refuse("division-of-a-negative-index");
       return factor(at.operands[0]) + " % " + factor(at.operands[1]);
   }
   return {};

@@ -29,10 +29,12 @@ class Expressions {
 
   std::map<ValueId, Text> environment;             // values that are variables, or expressions to be repeated
   std::function<std::string(const Load&)> loaded;  // a tl.load with its mask
+  // A tensor of the function that has the type, so that the text can name it; empty if none has.
+  std::function<std::string(ir::Type)> tensor_of_type;
 
   Text of(ValueId value, bool rounded = true);
   std::string as_float(ValueId value);
-  std::string index(const Index& index) const;
+  std::string index(const Index& index);
   std::string size(const ir::Size& size) const;
 
   // Functions of runtime/triton that the text calls, and what cannot be said in it: the name of the rule, or empty.
@@ -51,6 +53,8 @@ class Expressions {
   Text map(const Value& value, const Map& map);
   Text cast(const Value& value, ValueId arg, bool rounded);
   Text power(const Map& map);
+  Text round(const Text& text, ir::Type type, ValueId of);
+  bool is_plain(ValueId value) const;
   Text convert(const Text& text, Kind kind) const;
   std::string inside(const Text& text) const { return text.atom ? text.text : "(" + text.text + ")"; }
   Text call(const std::string& function, const Map& map, Kind kind);

@@ -53,6 +53,7 @@ class KernelWriter {
     else
       shape_ = nest_.reduces_inner() ? Shape::Row : Shape::Column;
     expressions_.loaded = [this](const Load& load) { return load_text(load); };
+    expressions_.tensor_of_type = [this](ir::Type type) { return tensor_of_type(type); };
     count_uses();
   }
 
@@ -131,6 +132,19 @@ class KernelWriter {
         return has(axes, nest_.inner) ? "in_tile" : "";
     }
     return "";
+  }
+  // A tensor of the function, or else one that it takes along for its type alone.
+  std::string tensor_of_type(ir::Type type) {
+    std::optional<BufferId> other;
+    for (size_t b = 0; b < program_.buffers.size(); ++b) {
+      const auto id = static_cast<BufferId>(b);
+      if (!(program_.buffers[b].type == type)) continue;
+      if (used_.contains(id)) return buffer(id).name;
+      if (!other && program_.buffers[b].role == Buffer::Role::Input) other = id;
+    }
+    if (!other) return {};
+    used_.insert(*other);
+    return buffer(*other).name;
   }
   std::string address(BufferId id, const std::vector<Index>& at, bool slice = false) {
     std::string text = buffer(id).name;
@@ -369,7 +383,7 @@ class KernelWriter {
       finish_function(skeleton, name, {{"BLOCK", block}}, {manifest_product(parallel_)}, 8);
     }
     if (!streamed_)
-      out_.steps.back().entries.back().guards = {manifest_product(loop_) + " <= " + std::to_string(kLongestRow)};
+      out_.steps.back().entries.back().guards.push_back(manifest_product(loop_) + " <= " + std::to_string(kLongestRow));
   }
 
   void streamed_stage(const Stage& stage, Lines& out) {
@@ -547,6 +561,11 @@ class KernelWriter {
   }
 
   // ---- signature ----
+  // Where a dimension of a buffer is several of its tensor, dense among themselves, the last has its stride.
+  int tensor_dimension(BufferId id, size_t dimension) const {
+    const auto& collapsed = buffer(id).collapsed;
+    return collapsed ? collapsed->dims[dimension].back() : static_cast<int>(dimension);
+  }
   using Constants = std::vector<std::pair<std::string, std::string>>;
   void finish_function(Skeleton& skeleton, const std::string& name, const Constants& constants,
                        const std::vector<std::string>& grid, int warps, const std::vector<std::string>& writes = {},
@@ -566,7 +585,7 @@ class KernelWriter {
       }
     for (const auto& [id, dimension] : strides_) {
       parameters.push_back(buffer(id).name + "_stride_" + std::to_string(dimension));
-      entry.arguments.push_back({Argument::Kind::Stride, buffer(id).name, static_cast<int>(dimension), "i64", ""});
+      entry.arguments.push_back({Argument::Kind::Stride, buffer(id).name, tensor_dimension(id, dimension), "i64", ""});
     }
     for (const cpp::SizeParameter& size : names_.sizes()) {
       parameters.push_back(size.name);
@@ -593,6 +612,8 @@ class KernelWriter {
     out_.lines.append(skeleton.fill());
     for (size_t d = 0; d < grid.size(); ++d) entry.launch.grid[d] = grid[d];
     entry.launch.warps = warps;
+    for (BufferId id : used_)
+      if (buffer(id).collapsed) entry.guards.push_back("dense(" + buffer(id).name + ")");
     kernel::Step step;
     step.entries.push_back(std::move(entry));
     out_.steps.push_back(std::move(step));
