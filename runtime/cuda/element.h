@@ -2,7 +2,7 @@
 // place of the toolkit's headers, so that a kernel compiles in tens of milliseconds.
 #pragma once
 
-#include "thread.h"
+#include "instructions.h"
 
 namespace kw {
 
@@ -10,35 +10,31 @@ namespace kw {
 // gives what rounding the double at once would.
 KW_DEVICE float round_to_odd(double value) {
   const float near = static_cast<float>(value);
-  const uint32_t word = __float_as_uint(near);
+  const uint32_t word = bits_of(near);
   const double back = near;
   const bool above = fabs(back) > fabs(value);
   const bool cut = back != value && value == value;
-  return __uint_as_float(cut ? (above ? word - 1 : word) | 1u : word);
+  return float_of(cut ? (above ? word - 1 : word) | 1u : word);
 }
 
 struct bf16 {
   uint16_t bits;
   bf16() = default;
   explicit KW_DEVICE bf16(float value) {  // to nearest, ties to even
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    bits = bf16_bits(value);
   }
   explicit KW_DEVICE bf16(double value) : bf16(round_to_odd(value)) {}
-  KW_DEVICE operator float() const { return __uint_as_float(static_cast<uint32_t>(bits) << 16); }
+  KW_DEVICE operator float() const { return float_of(static_cast<uint32_t>(bits) << 16); }
 };
 
 struct f16 {
   uint16_t bits;
   f16() = default;
   explicit KW_DEVICE f16(float value) {  // to nearest, ties to even
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    bits = f16_bits(value);
   }
   explicit KW_DEVICE f16(double value) : f16(round_to_odd(value)) {}
-  KW_DEVICE operator float() const {
-    float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-    return value;
-  }
+  KW_DEVICE operator float() const { return f16_value(bits); }
 };
 
 template <class A, class B>

@@ -46,12 +46,6 @@ KW_DEVICE double atan2(double y, double x) { return ::atan2(y, x); }
 KW_DEVICE float round_half_even(float x) { return ::rintf(x); }
 KW_DEVICE double round_half_even(double x) { return ::rint(x); }
 
-// 1 / x, to one unit in the last place.
-KW_DEVICE float reciprocal(float x) {
-  float result;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
 KW_DEVICE double reciprocal(double x) { return 1 / x; }
 
 template <class T>

@@ -43,9 +43,9 @@ struct CompiledFile {
 
 // How the kernels of a set are called.
 enum class CallStyle : std::uint8_t {
-  Shim,            // a host function that takes slots (cpu/shim.h)
-  ShimWithLaunch,  // the same; after the arguments come seven more slots: grid x y z, block x y z, dynamic shared bytes
-  Launch,          // a kernel of a GPU
+  Shim,      // a host function that takes slots (cpu/shim.h)
+  Emulated,  // the same: one thread of a launch that the emulation runs (emulate/grid.h)
+  Launch,    // a kernel of a GPU
 };
 
 struct CompiledSet {

@@ -82,13 +82,7 @@ Result<KernelCall> kernel_call(const kernel::Entry& entry, const CompiledSet& ke
   if (kernels.style == CallStyle::Shim) return call;
   KW_TRY(const kernel::LaunchShape launch, kernel::launch_of(entry, facts));
   KW_CHECK(check_launch(entry, launch));
-  if (on_gpu) {
-    call.launch = launch;
-    return call;
-  }
-  for (const std::int64_t blocks : launch.grid) call.slots.emplace_back(blocks);
-  for (const std::int64_t threads : launch.block) call.slots.emplace_back(threads);
-  call.slots.emplace_back(launch.shared_bytes);
+  call.launch = launch;
   return call;
 }
 

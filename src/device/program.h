@@ -28,7 +28,7 @@ struct KernelCall {
   std::string symbol;   // of its shim, or of the kernel itself where it is launched on a GPU
   std::string kernel;   // as the manifest calls it, for messages
   std::vector<Slot> slots;
-  std::optional<kernel::LaunchShape> launch = {};  // on a GPU
+  std::optional<kernel::LaunchShape> launch = {};  // on a GPU, or its emulation
 };
 
 struct FillCall {
@@ -41,8 +41,24 @@ struct FillCall {
 
 using Call = std::variant<KernelCall, FillCall>;
 
+// What the emulation of a GPU must know beside the calls: the order that threads run in, and what the buffers are.
+struct Emulation {
+  struct Buffer {
+    std::string name;
+    std::uint64_t offset = 0, bytes = 0;
+    int element_bytes = 1;
+    std::vector<std::int64_t> shape, strides;
+    bool input = false;     // holds values from the start
+    bool output = false;    // must be written whole
+    bool writable = false;
+  };
+  std::uint64_t seed = 1;
+  std::vector<Buffer> buffers;
+};
+
 struct Program {
   std::vector<Call> calls;
+  std::optional<Emulation> emulation = {};
 };
 
 // The bits of a number as an element.

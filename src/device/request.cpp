@@ -18,18 +18,32 @@ json to_object(const Program& program) {
         // As its bits: text has no infinity.
         if (const auto* real = std::get_if<double>(&slot)) slots.push_back({"r", std::bit_cast<std::uint64_t>(*real)});
       }
-      calls.push_back({{"library", kernel->library}, {"symbol", kernel->symbol}, {"slots", slots}});
+      json one = {{"library", kernel->library}, {"symbol", kernel->symbol}, {"slots", slots}};
+      if (kernel->launch) one["launch"] = {kernel->launch->grid, kernel->launch->block, kernel->launch->shared_bytes};
+      calls.push_back(std::move(one));
     } else {
       const FillCall& fill = std::get<FillCall>(call);
       calls.push_back({{"fill", {fill.offset, fill.count, fill.element_bytes, fill.pattern}}});
     }
   }
-  return calls;
+  json object = {{"calls", std::move(calls)}};
+  if (!program.emulation) return object;
+  json& emulation = object["emulation"] = {{"seed", program.emulation->seed}, {"buffers", json::array()}};
+  for (const Emulation::Buffer& b : program.emulation->buffers)
+    emulation["buffers"].push_back(
+        {b.name, b.offset, b.bytes, b.element_bytes, b.shape, b.strides, b.input, b.output, b.writable});
+  return object;
 }
 
-Program program_from(const json& calls) {
+Program program_from(const json& object) {
   Program program;
-  for (const json& call : calls) {
+  if (object.contains("emulation")) {
+    Emulation& emulation = program.emulation.emplace();
+    emulation.seed = object["emulation"]["seed"];
+    for (const json& b : object["emulation"]["buffers"])
+      emulation.buffers.push_back({b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8]});
+  }
+  for (const json& call : object["calls"]) {
     if (call.contains("fill")) {
       const json& fill = call["fill"];
       program.calls.emplace_back(FillCall{{}, fill[0], fill[1], fill[2], fill[3]});
@@ -40,6 +54,10 @@ Program program_from(const json& calls) {
       if (slot[0] == "b") kernel.slots.emplace_back(BufferSlot{slot[1].get<std::uint64_t>()});
       if (slot[0] == "i") kernel.slots.emplace_back(slot[1].get<std::int64_t>());
       if (slot[0] == "r") kernel.slots.emplace_back(std::bit_cast<double>(slot[1].get<std::uint64_t>()));
+    }
+    if (call.contains("launch")) {
+      const json& launch = call["launch"];
+      kernel.launch = kernel::LaunchShape{launch[0], launch[1], launch[2]};
     }
     program.calls.emplace_back(std::move(kernel));
   }
@@ -87,6 +105,11 @@ std::string to_line(const Answer& answer) {
   json object = json::object();
   if (!answer.error.empty()) object["error"] = answer.error;
   object["nanoseconds"] = answer.nanoseconds;
+  if (!answer.wrong.empty()) {
+    object["wrong"] = answer.wrong;
+    object["program"] = answer.program;
+    object["call"] = answer.call;
+  }
   return object.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
@@ -97,6 +120,7 @@ std::optional<Answer> answer_from_line(std::string_view line) {
   Answer answer;
   try {
     answer.error = object.value("error", "");
+    answer.wrong = object.value("wrong", "");
     if (object.contains("nanoseconds")) answer.nanoseconds = object["nanoseconds"];
     if (object.contains("signal")) {
       answer.signal = object["signal"].get<int>();

@@ -106,6 +106,7 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
     Command command;
     command.argv = {program_, kWorkerCommand};
     command.environment = {{"OMP_NUM_THREADS", std::to_string(limits_.threads)}, {"OMP_DYNAMIC", "false"}};
+    command.environment.insert(command.environment.end(), environment_.begin(), environment_.end());
     KW_TRY(child_, Child::start(command));
   }
   const std::size_t said_before = child_->errors().size();
@@ -126,6 +127,9 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
     outcome.fault = fault_of_end(child_->end(), limits_);
   } else if (answer->signal) {
     outcome.fault = fault_of_signal(*answer, kernel_name(programs, *answer), arena, limits_, outcome.output);
+  } else if (!answer->wrong.empty()) {
+    const std::string kernel = kernel_name(programs, *answer);
+    outcome.fault = {Fault::Kind::Emulated, kernel, described(kernel) + ": " + answer->wrong};
   } else if (!answer->error.empty()) {
     outcome.fault = {Fault::Kind::NotLoadable, {}, "the kernel does not load: " + answer->error};
   } else if (answer->nanoseconds.size() != programs.size()) {

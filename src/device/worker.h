@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct Fault {
     OutOfMemory,
     Exited,       // ended the process
     NotLoadable,  // the shared object does not load, or lacks a symbol
+    Emulated,     // the emulation of a GPU saw a race, a divergent barrier, an access that may not be, ...
   } kind = Kind::Crashed;
   std::string kernel;   // the one that ran last; empty if unknown
   std::string message;  // one sentence that names the kernel
@@ -67,6 +69,9 @@ class Worker {
   // Nothing is started before the first run. `program` is the binary that can be a worker (see worker_main).
   explicit Worker(Limits limits = {}, std::string program = "/proc/self/exe");
 
+  // Variables that its processes are started with, beside this process's own.
+  void set_environment(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
+
   // Runs programs one after the other over the arena. An error is the engine's own (the worker cannot be started); what
   // a kernel does wrong is a fault. After a fault, or code from outside, the next run has a new process.
   Result<RunOutcome> run(const std::vector<Program>& programs, const Arena& arena, const RunOptions& options = {});
@@ -76,6 +81,7 @@ class Worker {
  private:
   Limits limits_;
   std::string program_;
+  std::map<std::string, std::string> environment_;
   std::optional<Child> child_;
 };
 

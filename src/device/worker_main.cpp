@@ -16,10 +16,12 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "device/channel.h"
 #include "device/cuda/nvrtc_main.h"
+#include "device/emulate/run.h"
 #include "device/request.h"
 
 namespace kw::device {
@@ -154,13 +156,19 @@ struct ReadyCall {
   Shim shim = nullptr;
   std::vector<RawSlot> slots;
   FillCall fill;
+  emulate::Attach attach = nullptr;  // of an emulated kernel
+  KernelCall kernel;
 };
-using ReadyProgram = std::vector<ReadyCall>;
+struct ReadyProgram {
+  std::vector<ReadyCall> calls;
+  std::unique_ptr<emulate::Run> emulation;
+};
 
 class Libraries {
  public:
   // Nullptr, and why, if there is no such symbol.
-  Shim find(const std::string& library, const std::string& symbol, std::string& error) {
+  template <class Function>
+  Function find(const std::string& library, const std::string& symbol, std::string& error) {
     void*& handle = handles_[library];
     if (handle == nullptr) handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* found = handle != nullptr ? ::dlsym(handle, symbol.c_str()) : nullptr;
@@ -168,7 +176,7 @@ class Libraries {
       const char* why = ::dlerror();
       error = why != nullptr ? why : "the symbol is null";
     }
-    return reinterpret_cast<Shim>(found);
+    return reinterpret_cast<Function>(found);
   }
 
  private:
@@ -176,16 +184,22 @@ class Libraries {
 };
 
 ReadyProgram ready(const Program& program, const Mapping& mapping, Libraries& libraries, std::string& error) {
-  ReadyProgram calls;
+  ReadyProgram ready;
+  if (program.emulation) ready.emulation = std::make_unique<emulate::Run>(*program.emulation, mapping.at(0));
   for (const Call& call : program.calls) {
-    ReadyCall& out = calls.emplace_back();
+    ReadyCall& out = ready.calls.emplace_back();
     if (const auto* fill = std::get_if<FillCall>(&call)) {
       out.fill = *fill;
       continue;
     }
     const auto& kernel = std::get<KernelCall>(call);
-    out.shim = libraries.find(kernel.library, kernel.symbol, error);
+    out.shim = libraries.find<Shim>(kernel.library, kernel.symbol, error);
     if (out.shim == nullptr) return {};
+    if (ready.emulation) {
+      out.attach = libraries.find<emulate::Attach>(kernel.library, emulate::kAttachSymbol, error);
+      if (out.attach == nullptr) return {};
+      out.kernel = kernel;
+    }
     for (const Slot& slot : kernel.slots) {
       RawSlot raw{};
       if (const auto* buffer = std::get_if<BufferSlot>(&slot)) raw.pointer = mapping.at(buffer->offset);
@@ -194,7 +208,7 @@ ReadyProgram ready(const Program& program, const Mapping& mapping, Libraries& li
       out.slots.push_back(raw);
     }
   }
-  return calls;
+  return ready;
 }
 
 template <class Element>
@@ -211,19 +225,40 @@ void run_fill(const FillCall& fill, const Mapping& mapping) {
   if (fill.element_bytes == 8) fill_elements<std::uint64_t>(memory, fill.count, fill.pattern);
 }
 
-void run(const ReadyProgram& program, int index, const Mapping& mapping) {
+void call_shim(const void* ready) {
+  const auto& call = *static_cast<const ReadyCall*>(ready);
+  call.shim(call.slots.data());
+}
+
+// The call at which the emulation saw something wrong; calls.size(): at the end.
+struct Wrong {
+  int program = 0, call = 0;
+  emulate::Finding finding;
+};
+
+std::optional<Wrong> run(const ReadyProgram& program, int index, const Mapping& mapping) {
   situation.program = index;
-  for (std::size_t i = 0; i < program.size(); ++i) {
+  std::optional<emulate::Finding> finding;
+  std::size_t i = 0;
+  if (program.emulation) program.emulation->begin();
+  for (; i < program.calls.size() && !finding; ++i) {
     situation.call = static_cast<int>(i);
-    const ReadyCall& call = program[i];
-    if (call.shim != nullptr) {
+    const ReadyCall& call = program.calls[i];
+    if (call.attach != nullptr) {
+      finding = program.emulation->launch(call.kernel, call.attach, call_shim, &call);
+      if (finding) break;
+    } else if (call.shim != nullptr) {
       call.shim(call.slots.data());
     } else {
       run_fill(call.fill, mapping);
+      if (program.emulation) program.emulation->filled(call.fill);
     }
   }
+  if (program.emulation && !finding) finding = program.emulation->end();
   situation.program = -1;
   situation.call = -1;
+  if (!finding) return std::nullopt;
+  return Wrong{index, static_cast<int>(i), std::move(*finding)};
 }
 
 std::int64_t now() {
@@ -277,18 +312,27 @@ Answer run_request(const Request& request, const Mapping& mapping, Libraries& li
   answer.nanoseconds.resize(count);
   for (auto& samples : answer.nanoseconds)
     samples.reserve(static_cast<std::size_t>(std::clamp(request.timing.samples, 0, 1 << 16)));
+  std::optional<Wrong> wrong;
+  const auto run_one = [&](const ReadyProgram& program, int index) {
+    if (!wrong) wrong = run(program, index, mapping);
+  };
   for (int i = 0; i < request.timing.warm_up; ++i)
-    for (std::size_t p = 0; p < count; ++p) run(programs[p], static_cast<int>(p), mapping);
+    for (std::size_t p = 0; p < count; ++p) run_one(programs[p], static_cast<int>(p));
   const std::int64_t start = now(), budget = request.timing.budget.count() * 1'000'000;
   for (int i = 0; i < request.timing.samples; ++i) {
     if (budget > 0 && i > 0 && now() - start > budget) break;
     for (std::size_t j = 0; j < count; ++j) {
       const std::size_t p = i % 2 == 0 ? j : count - 1 - j;
-      if (request.timing.before) run(before, -2, mapping);
+      if (request.timing.before) run_one(before, -2);
       const std::int64_t begin = now();
-      for (int k = 0; k < request.timing.calls_per_sample; ++k) run(programs[p], static_cast<int>(p), mapping);
+      for (int k = 0; k < request.timing.calls_per_sample; ++k) run_one(programs[p], static_cast<int>(p));
       answer.nanoseconds[p].push_back((now() - begin) / std::max(request.timing.calls_per_sample, 1));
     }
+  }
+  if (wrong) {
+    answer.wrong = wrong->finding.name + ": " + wrong->finding.words;
+    answer.program = wrong->program;
+    answer.call = wrong->call;
   }
   set_alarm(std::chrono::milliseconds(0));
   set_soft_limit(RLIMIT_DATA, RLIM_INFINITY);

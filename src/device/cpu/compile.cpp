@@ -14,16 +14,16 @@
 namespace kw::device::cpu {
 namespace {
 
-constexpr std::string_view kRuntime = "runtime/cpu/";
 constexpr std::size_t kLongestReport = 4000;
 const char* const kShimFile = "kw_shim.cpp";
 const char* const kLibrary = "kernel.so";
 
 // What the compiler reads: path → text. Runtime headers are found as "kw/NAME.h".
-Sources inputs(const Sources& sources, const std::string& shim) {
+Sources inputs(const Sources& sources, const std::string& shim, const std::vector<std::string>& runtime) {
   Sources all = sources;
-  for (const embedded::File& file : embedded::all())
-    if (file.path.starts_with(kRuntime)) all["kw/" + std::string(file.path.substr(kRuntime.size()))] = file.content;
+  for (const std::string& folder : runtime)
+    for (const embedded::File& file : embedded::all())
+      if (file.path.starts_with(folder)) all["kw/" + std::string(file.path.substr(folder.size()))] = file.content;
   all[kShimFile] = shim;
   return all;
 }
@@ -80,7 +80,6 @@ Result<std::string> run_compiler(const std::string& file, const Sources& inputs,
 
 Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources, const kernel::TypeBinding& types,
                             const Compiler& compiler, const Cache& cache, const CompileOptions& options) {
-  KW_ASSERT(manifest.target == kernel::Target::Cpu, "another target has another compiler");
   for (const auto& [path, text] : sources)
     if (!stays_inside(path) || path == kShimFile || path.starts_with("kw/"))
       return bad_input(fmt::format("'{}' is no name for a kernel's file", path));
@@ -88,7 +87,7 @@ Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sou
   for (const std::string& file : manifest.files()) {
     if (!sources.contains(file)) return bad_input(fmt::format("the manifest names {}, which is not there", file));
     KW_TRY(const std::string shim, shim_source(manifest, file, types));
-    const Sources all = inputs(sources, shim);
+    const Sources all = inputs(sources, shim + options.after, options.runtime);
     CompiledFile compiled{file, {}, key_of(all, compiler, options.flags), options.flags, compiler.version, false, 0};
     KW_TRY(const Cache::Made made, cache.file(compiled.key, ".so", [&] {
       return run_compiler(file, all, compiler, options, compiled.seconds);

@@ -16,6 +16,8 @@ namespace kw::device::cpu {
 
 struct CompileOptions {
   std::vector<std::string> flags = kernel_flags();
+  std::vector<std::string> runtime = {"runtime/cpu/"};  // folders of headers; of two with one name the later counts
+  std::string after = {};                               // text that follows the bridges to the kernels
   std::chrono::seconds patience{120};
 };
 

@@ -93,17 +93,19 @@ TEST(LaunchTest, TheManifestsExpressionsBecomeGridBlockAndSharedMemory) {
   EXPECT_EQ(std::get<BitsSlot>(call.slots[3]).bits, 0x3F800000u);  // 1.0f: the bits of the kernel's own type
 }
 
-TEST(LaunchTest, AnEmulatedLaunchIsGivenAsSevenMoreSlots) {
+TEST(LaunchTest, AnEmulatedLaunchCallsAShimWithNumbersAndAGeometry) {
   LaunchCase launch;
-  launch.kernels.style = CallStyle::ShimWithLaunch;
+  launch.kernels.style = CallStyle::Emulated;
   const auto program = prepare(launch.manifest.passes[0], launch.kernels, launch.facts);
   ASSERT_TRUE(program) << program.error().message;
   const auto& call = std::get<KernelCall>(program->calls.at(0));
   EXPECT_EQ(call.symbol, "kw_call_act");
-  EXPECT_FALSE(call.launch);
-  ASSERT_EQ(call.slots.size(), 4u + 7u);
-  const std::vector<std::int64_t> expected = {4, 1, 1, 256, 1, 1, 4000};
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(std::get<std::int64_t>(call.slots[4 + i]), expected[i]);
+  ASSERT_EQ(call.slots.size(), 4u);
+  EXPECT_EQ(std::get<std::int64_t>(call.slots[2]), 1000);
+  ASSERT_TRUE(call.launch);
+  EXPECT_EQ(call.launch->grid, (std::array<std::int64_t, 3>{4, 1, 1}));
+  EXPECT_EQ(call.launch->block, (std::array<std::int64_t, 3>{256, 1, 1}));
+  EXPECT_EQ(call.launch->shared_bytes, 4000);
 }
 
 TEST(LaunchTest, AGeometryThatNoGpuTakesIsRefused) {

@@ -1,0 +1,116 @@
+#include "device/emulate/device.h"
+
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "device/cpu/compile.h"
+#include "device/emulate/run.h"
+#include "kernel/layout.h"
+
+namespace kw::device::emulate {
+namespace {
+
+const std::vector<std::string>& flags() {
+  static const std::vector<std::string> kFlags = {
+      "-std=c++20", "-O1", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
+  };
+  return kFlags;
+}
+
+std::vector<std::string> sanitizing_flags() {
+  std::vector<std::string> all = flags();
+  for (const char* flag : {"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all",
+                           "-fno-omit-frame-pointer", "-g1"})
+    all.emplace_back(flag);
+  return all;
+}
+
+// The sanitizer's library, which a process must be started with.
+Result<std::string> sanitizer_library(const cpu::Compiler& compiler) {
+  Command command;
+  command.argv = {compiler.path, "-print-file-name=libasan.so"};
+  command.timeout = std::chrono::seconds(30);
+  KW_TRY(const Finished finished, run(command));
+  const std::string path(trim(finished.output));
+  if (!finished.ok() || path.find('/') == std::string::npos)
+    return missing_tool(compiler.path + " has no address sanitizer", "apt-get install libasan8 g++");
+  return path;
+}
+
+class EmulatedDevice final : public Device {
+ public:
+  EmulatedDevice(cpu::Compiler compiler, const Options& options, Worker worker)
+      : compiler_(std::move(compiler)),
+        options_(options),
+        cache_(options.device.cache_folder),
+        worker_(std::move(worker)) {}
+
+  kernel::Target target() const override { return kernel::Target::Cuda; }
+  std::string name() const override { return "cuda, emulated (" + compiler_.version + ")"; }
+  kernel::Machine machine() const override { return {1, options_.multiprocessors}; }
+  Status can_run() const override { return {}; }
+  std::vector<std::string> architectures() const override { return {"emulated"}; }
+
+  Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources,
+                              const kernel::TypeBinding& types, const std::string& architecture) override {
+    if (!architecture.empty() && architecture != "emulated")
+      return bad_input("the emulation compiles for itself alone, not for " + architecture);
+    cpu::CompileOptions compile;
+    compile.flags = options_.sanitize ? sanitizing_flags() : flags();
+    compile.runtime = {"runtime/cuda/", "runtime/emulate/"};
+    compile.after = std::string("\nextern \"C\" __attribute__((visibility(\"default\"))) void ") + kAttachSymbol +
+                    "(kw::emulate::Engine* engine) { kw::emulate::engine = engine; }\n";
+    KW_TRY(CompiledSet set, cpu::compile(manifest, sources, types, compiler_, cache_, compile));
+    set.style = CallStyle::Emulated;
+    set.architecture = "emulated";
+    return set;
+  }
+
+  Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts) override {
+    KW_TRY(Program program, device::prepare(pass, kernels, facts));
+    Emulation& emulation = program.emulation.emplace();
+    emulation.seed = options_.seed;
+    for (const kernel::Buffer& buffer : pass.buffers) {
+      const bool input = buffer.role == kernel::Role::Input;
+      const bool output = buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Saved;
+      const kernel::Tensor& tensor = facts.tensors.at(buffer.name);
+      // An output that takes the memory of an input is that input, and writable.
+      if (!buffer.alias.empty()) {
+        for (Emulation::Buffer& other : emulation.buffers)
+          if (other.name == buffer.alias) other.writable = true;
+        continue;
+      }
+      const auto elements = static_cast<std::uint64_t>(kernel::storage_elements(tensor).value_or(0));
+      const int bytes = ir::info(tensor.dtype).bytes;
+      emulation.buffers.push_back({buffer.name, tensor.address, elements * static_cast<std::uint64_t>(bytes), bytes,
+                                   tensor.shape, tensor.strides, input, output, !input});
+    }
+    return program;
+  }
+
+  Result<RunOutcome> run(const std::vector<Program>& programs, Arena& arena, const RunOptions& options) override {
+    return worker_.run(programs, arena, options);
+  }
+
+ private:
+  cpu::Compiler compiler_;
+  Options options_;
+  Cache cache_;
+  Worker worker_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open(const Options& options) {
+  KW_TRY(cpu::Compiler compiler, cpu::find_compiler(options.device.compiler));
+  Worker worker(options.device.limits, options.device.worker_program);
+  if (options.sanitize) {
+    KW_TRY(const std::string library, sanitizer_library(compiler));
+    worker.set_environment({{"LD_PRELOAD", library},
+                            {"ASAN_OPTIONS", "detect_leaks=0:handle_abort=0:abort_on_error=1:handle_segv=0:"
+                                             "handle_sigbus=0:handle_sigfpe=0:handle_sigill=0"},
+                            {"UBSAN_OPTIONS", "print_stacktrace=0:abort_on_error=1"}});
+  }
+  return std::make_unique<EmulatedDevice>(std::move(compiler), options, std::move(worker));
+}
+
+}  // namespace kw::device::emulate
