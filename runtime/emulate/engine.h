@@ -12,6 +12,7 @@ namespace kw::emulate {
 struct Place {
   const char* file = nullptr;
   int line = 0;
+  static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
 enum class Access : std::uint8_t { Read, Write, Atomic };

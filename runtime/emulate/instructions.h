@@ -12,9 +12,7 @@ inline double erfinv(double x) {
   const double l = std::log((1 - x) * (1 + x)), t = 2 / (M_PI * 0.147) + l / 2;
   double y = std::copysign(std::sqrt(std::sqrt(t * t - l / 0.147) - t), x);
   for (int step = 0; step < 4; ++step) {
-    const double error = x > 0.5    ? (1 - x) - std::erfc(y)
-                         : x < -0.5 ? std::erfc(-y) - (1 + x)
-                                    : std::erf(y) - x;
+    const double error = x > 0.5 ? (1 - x) - std::erfc(y) : x < -0.5 ? std::erfc(-y) - (1 + x) : std::erf(y) - x;
     const double newton = error * std::sqrt(M_PI) / 2 * std::exp(y * y);
     y -= newton / (1 + y * newton);
   }

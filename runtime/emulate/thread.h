@@ -13,7 +13,7 @@
   static const char kw_tag_##name = 0; \
   const kw::Shared<type> name = kw::emulate::shared_array<type>(&kw_tag_##name, count, #name)
 #define KW_UNROLL
-#define KW_PLACE kw::emulate::Place{__builtin_FILE(), __builtin_LINE()}
+#define KW_PLACE kw::emulate::Place::here()
 
 using std::int16_t;
 using std::int32_t;
@@ -78,12 +78,17 @@ class SharedElement {
     return *this;
   }
   const SharedElement& operator=(const SharedElement& other) const { return *this = static_cast<T>(other); }
-  const SharedElement& operator+=(const T& value) const { return *this = static_cast<T>(static_cast<T>(*this) + value); }
-  const SharedElement& operator-=(const T& value) const { return *this = static_cast<T>(static_cast<T>(*this) - value); }
-  const SharedElement& operator*=(const T& value) const { return *this = static_cast<T>(static_cast<T>(*this) * value); }
+  const SharedElement& operator+=(const T& value) const {
+    return *this = static_cast<T>(static_cast<T>(*this) + value);
+  }
+  const SharedElement& operator-=(const T& value) const {
+    return *this = static_cast<T>(static_cast<T>(*this) - value);
+  }
+  const SharedElement& operator*=(const T& value) const {
+    return *this = static_cast<T>(static_cast<T>(*this) * value);
+  }
   // Of a vector.
-  auto operator[](emulate::Index i) const
-    requires requires(T vector) { vector.elements; }
+  auto operator[](emulate::Index i) const requires requires(T vector) { vector.elements; }
   {
     using Element = std::remove_extent_t<decltype(T::elements)>;
     return SharedElement<Element>(reinterpret_cast<Element*>(at_) + i.value, i.place);

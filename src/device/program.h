@@ -48,8 +48,8 @@ struct Emulation {
     std::uint64_t offset = 0, bytes = 0;
     int element_bytes = 1;
     std::vector<std::int64_t> shape, strides;
-    bool input = false;     // holds values from the start
-    bool output = false;    // must be written whole
+    bool input = false;   // holds values from the start
+    bool output = false;  // must be written whole
     bool writable = false;
   };
   std::uint64_t seed = 1;

@@ -37,7 +37,7 @@ struct Answer {
   std::uint64_t address = 0;  // of the fault: an offset into the arena, if in_arena
   bool in_arena = false;
   bool write = false;
-  std::string wrong;  // what the emulation saw a kernel do
+  std::string wrong;            // what the emulation saw a kernel do
   int program = -1, call = -1;  // that were running; -1: none. Program -2: the one before each sample
 };
 

@@ -78,6 +78,12 @@ Fault fault_of_signal(const Answer& answer, const std::string& kernel, const Are
     return fault;
   }
   fault.message = fmt::format("{} crashed: {}", name, ::strsignal(signal));
+  for (const std::string& line : split_lines(output))  // a sanitizer's own word
+    if (signal == SIGABRT && (line.find("runtime error: ") != std::string::npos ||
+                              line.find("ERROR: AddressSanitizer: ") != std::string::npos)) {
+      fault.message = fmt::format("{}: {}", name, trim(line));
+      return fault;
+    }
   if (signal == SIGSEGV || signal == SIGBUS) {
     fault.message += answer.address < 65536
                          ? fmt::format(" at address {:#x} (a null pointer: an allocation that failed?)", answer.address)
@@ -129,7 +135,7 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
     outcome.fault = fault_of_signal(*answer, kernel_name(programs, *answer), arena, limits_, outcome.output);
   } else if (!answer->wrong.empty()) {
     const std::string kernel = kernel_name(programs, *answer);
-    outcome.fault = {Fault::Kind::Emulated, kernel, described(kernel) + ": " + answer->wrong};
+    outcome.fault = {Fault::Kind::Emulated, kernel, (kernel.empty() ? "" : kernel + ": ") + answer->wrong};
   } else if (!answer->error.empty()) {
     outcome.fault = {Fault::Kind::NotLoadable, {}, "the kernel does not load: " + answer->error};
   } else if (answer->nanoseconds.size() != programs.size()) {

@@ -106,8 +106,9 @@ Result<std::unique_ptr<Device>> open(const Options& options) {
   if (options.sanitize) {
     KW_TRY(const std::string library, sanitizer_library(compiler));
     worker.set_environment({{"LD_PRELOAD", library},
-                            {"ASAN_OPTIONS", "detect_leaks=0:handle_abort=0:abort_on_error=1:handle_segv=0:"
-                                             "handle_sigbus=0:handle_sigfpe=0:handle_sigill=0"},
+                            {"ASAN_OPTIONS",
+                             "detect_leaks=0:handle_abort=0:abort_on_error=1:handle_segv=0:"
+                             "handle_sigbus=0:handle_sigfpe=0:handle_sigill=0"},
                             {"UBSAN_OPTIONS", "print_stacktrace=0:abort_on_error=1"}});
   }
   return std::make_unique<EmulatedDevice>(std::move(compiler), options, std::move(worker));

@@ -229,11 +229,10 @@ void Grid::release_stuck() {
       (here ? waiting : others).push_back(i);
       if (!here && example == stuck_in_warp) example = i;
     }
-    report({"missing lane",
-            fmt::format("in block {} {} of warp {} wait at the {} at {}, where {} never come: thread {} {}",
-                        linear_block_, threads_text(waiting), warp,
-                        stuck.state == State::AtExchange ? "shuffle" : "warp's barrier", text_of(stuck.place),
-                        threads_text(others), example, state_text(threads_[example]))});
+    report({"missing lane", fmt::format("the {} at {} has {} of block {}, but not {} of the same warp: thread {} {}",
+                                        stuck.state == State::AtExchange ? "shuffle" : "warp's barrier",
+                                        text_of(stuck.place), threads_text(waiting), linear_block_,
+                                        threads_text(others), example, state_text(threads_[example]))});
     return;
   }
   std::optional<std::uint32_t> first;
@@ -248,10 +247,9 @@ void Grid::release_stuck() {
     if (!here && !example) example = i;
   }
   if (example) {
-    report({"divergent barrier",
-            fmt::format("in block {} {} wait at the barrier at {}, but {} do not: thread {} {}", linear_block_,
-                        threads_text(waiting), text_of(place), threads_text(others), *example,
-                        state_text(threads_[*example]))});
+    report({"divergent barrier", fmt::format("the barrier at {} has {} of block {}, but not {}: thread {} {}",
+                                             text_of(place), threads_text(waiting), linear_block_, threads_text(others),
+                                             *example, state_text(threads_[*example]))});
     return;
   }
   memory_.clock.pass_barrier();

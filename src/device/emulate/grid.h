@@ -19,7 +19,7 @@ struct Launch {
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::int64_t dynamic_bytes = 0;
   std::uint64_t seed = 0;
-  std::vector<const void*> buffers;  // the kernel's arguments
+  std::vector<const void*> buffers;                 // the kernel's arguments
   void (*kernel)(const void* arguments) = nullptr;  // what one thread does
   const void* arguments = nullptr;
 };
@@ -53,7 +53,7 @@ class Grid final : public kw::emulate::Engine {
   };
   struct Thread {
     State state = State::Ready;
-    Place place;  // where it waits
+    Place place;                                    // where it waits
     std::array<std::byte, 16> value{}, received{};  // by an exchange
     std::size_t value_bytes = 0;
     std::uint32_t from = 0;

@@ -111,7 +111,8 @@ Memory::SharedArray* Memory::find_array(std::size_t byte) {
 
 std::uint32_t Memory::number_of(Place place) {
   const auto mask = place_table_.size() - 1;
-  const std::size_t mixed = (reinterpret_cast<std::size_t>(place.file) >> 3) * 31 + static_cast<std::size_t>(place.line);
+  const std::size_t mixed =
+      (reinterpret_cast<std::size_t>(place.file) >> 3) * 31 + static_cast<std::size_t>(place.line);
   for (std::size_t at = mixed & mask;; at = (at + 1) & mask) {
     std::uint16_t& number = place_table_[at];
     if (number == 0) {
@@ -135,7 +136,7 @@ std::string Memory::where(const std::byte* address) const {
     if (nearest == nullptr) return "memory before the shared memory";
     const std::size_t at = byte - nearest->first;
     if (at < nearest->bytes) return fmt::format("byte {} of {}", at, nearest->name);
-    return fmt::format("{} past the end of {}, which has {}", bytes_text(at - nearest->bytes + 1), nearest->name,
+    return fmt::format("{} past the end of {} (of {})", bytes_text(at - nearest->bytes + 1), nearest->name,
                        bytes_text(nearest->bytes));
   }
   const Buffer* nearest = nullptr;
@@ -143,7 +144,7 @@ std::string Memory::where(const std::byte* address) const {
   for (const Buffer& buffer : buffers_) {
     if (!buffer.in_call) continue;
     const std::byte *first = buffer.global.memory, *end = first + buffer.global.bytes;
-    const std::size_t distance = static_cast<std::size_t>(address < first ? first - address
+    const std::size_t distance = static_cast<std::size_t>(address < first  ? first - address
                                                           : address >= end ? address - end + 1
                                                                            : 0);
     if (distance >= least) continue;
@@ -235,7 +236,7 @@ std::optional<Finding> Memory::touch(const void* address, std::size_t bytes, std
                                 : touch_global(first, bytes, access, who, place);
   if (!wrong && reinterpret_cast<std::uintptr_t>(address) % alignment != 0)
     return Finding{"misaligned access",
-                   fmt::format("{} {} {} at once from {} at {}, an address that {} does not divide", text_of(who),
+                   fmt::format("{} {} {} as one at {} at {}, an address that {} does not divide", text_of(who),
                                verb(access), bytes_text(bytes), where(first), text_of(place), alignment)};
   return wrong;
 }
@@ -243,9 +244,8 @@ std::optional<Finding> Memory::touch(const void* address, std::size_t bytes, std
 std::optional<Finding> Memory::begin_copy(const void* to, std::size_t bytes, Toucher who, Place place) {
   const auto* address = static_cast<const std::byte*>(to);
   if (!is_shared(address))
-    return Finding{"out of bounds",
-                   fmt::format("{} copies to {} at {}, which is not shared", text_of(who), where(address),
-                               text_of(place))};
+    return Finding{"out of bounds", fmt::format("{} copies to {} at {}, which is not shared", text_of(who),
+                                                where(address), text_of(place))};
   if (auto wrong = touch_shared(address, bytes, Access::Write, who, place)) return wrong;
   SharedArray* array = find_array(static_cast<std::size_t>(address - shared_.get()));
   const std::size_t first = static_cast<std::size_t>(address - shared_.get()) - array->first;
@@ -292,9 +292,8 @@ std::optional<Finding> Memory::unwritten() const {
       }
     }
     if (missing > 0)
-      return Finding{"unwritten output",
-                     fmt::format("{} of {} elements of {} were never written, the first at [{}]", missing, elements,
-                                 global.name, fmt::join(first, ", "))};
+      return Finding{"unwritten output", fmt::format("{} of {} elements of {} were never written, the first at [{}]",
+                                                     missing, elements, global.name, fmt::join(first, ", "))};
   }
   return std::nullopt;
 }
