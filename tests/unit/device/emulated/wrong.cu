@@ -9,6 +9,8 @@ using Four = kw::Vector<float, 4>;
 // Thread 0 reads what the others wrote; nobody waited.
 KERNEL(read_without_barrier) {
   KW_SHARED(float, values, 128);
+  values[kw::thread()] = 0;
+  kw::barrier();
   values[kw::thread()] = kw::load(x + kw::thread());
   kw::store(y + kw::thread(), float(values[127 - kw::thread()]));
 }
@@ -33,6 +35,8 @@ KERNEL(write_after_read_without_barrier) {
 // A warp's barrier does not order another warp.
 KERNEL(barrier_of_the_warp_alone) {
   KW_SHARED(float, values, 128);
+  values[kw::thread()] = 0;
+  kw::barrier();
   values[kw::thread()] = kw::load(x + kw::thread());
   kw::warp_barrier();
   kw::store(y + kw::thread(), float(values[127 - kw::thread()]));
@@ -190,16 +194,24 @@ KERNEL(copy_waits_for_too_few) {
 // It is waited for, but only by the thread that began it.
 KERNEL(copy_without_barrier) {
   KW_SHARED(Four, values, 128);
+  values[kw::thread()] = Four{{0, 0, 0, 0}};
+  kw::barrier();
   kw::copy_async(values + kw::thread(), x + 4 * (kw::thread() % 32));
   kw::copy_commit();
   kw::copy_wait<0>();
   kw::store(y + kw::thread(), kw::Vector<float, 4>(values[127 - kw::thread()])[0]);
 }
-// A race for a place in line: right by every rule, but different each time.
-KERNEL(order_decides) {
-  float sum = kw::load(x + kw::thread());
-  if (sum == 12345) sum = 0;
-  kw::add_atomically(y + 0, sum);
+// By every rule of memory right, but the last bits depend on who comes first.
+KERNEL(order_decides) { kw::add_atomically(y, 1 / (kw::load(x + kw::thread()) + 15.5f)); }
+// A local array is one too short.
+KERNEL(local_array_too_small) {
+  float values[4] = {0, 0, 0, 0};
+  for (int i = 0; i <= n / 32; ++i) values[i] += kw::load(x + i);
+  kw::store(y + kw::thread(), values[kw::thread() % 4]);
+}
+KERNEL(number_overflows) {
+  const int big = static_cast<int>(n) << 23;
+  kw::store(y + kw::thread(), static_cast<float>(big + big));
 }
 KERNEL(too_much_static_shared) {
   KW_SHARED(float, far_too_many, 1 << 20);
