@@ -6,11 +6,11 @@
 namespace kw {
 
 template <class T>
-KW_DEVICE T load(const T* from, Place place = KW_PLACE) {
+KW_DEVICE T load(const T* from, emulate::Place place = KW_PLACE) {
   return emulate::get(from, place);
 }
 template <class T>
-KW_DEVICE void store(T* to, T value, Place place = KW_PLACE) {
+KW_DEVICE void store(T* to, T value, emulate::Place place = KW_PLACE) {
   emulate::put(to, value, place);
 }
 
@@ -22,45 +22,45 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
 };
 
 template <int N, class T>
-KW_DEVICE Vector<T, N> load_vector(const T* from, Place place = KW_PLACE) {
+KW_DEVICE Vector<T, N> load_vector(const T* from, emulate::Place place = KW_PLACE) {
   return emulate::get(reinterpret_cast<const Vector<T, N>*>(from), place);
 }
 template <int N, class T>
-KW_DEVICE void store_vector(T* to, const Vector<T, N>& value, Place place = KW_PLACE) {
+KW_DEVICE void store_vector(T* to, const Vector<T, N>& value, emulate::Place place = KW_PLACE) {
   emulate::put(reinterpret_cast<Vector<T, N>*>(to), value, place);
 }
 
 // Caches change nothing here.
 template <int N, class T>
-KW_DEVICE Vector<T, N> load_vector_once(const T* from, Place place = KW_PLACE) {
+KW_DEVICE Vector<T, N> load_vector_once(const T* from, emulate::Place place = KW_PLACE) {
   return load_vector<N>(from, place);
 }
 template <int N, class T>
-KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value, Place place = KW_PLACE) {
+KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value, emulate::Place place = KW_PLACE) {
   store_vector(to, value, place);
 }
 template <class T>
-KW_DEVICE T load_once(const T* from, Place place = KW_PLACE) {
+KW_DEVICE T load_once(const T* from, emulate::Place place = KW_PLACE) {
   return load(from, place);
 }
 template <class T>
-KW_DEVICE void store_streaming(T* to, T value, Place place = KW_PLACE) {
+KW_DEVICE void store_streaming(T* to, T value, emulate::Place place = KW_PLACE) {
   store(to, value, place);
 }
 
 template <int N, class T>
-KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, Place place = KW_PLACE) {
+KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, emulate::Place place = KW_PLACE) {
   static_assert(sizeof(Vector<T, N>) >= 4, "a copy has at least 4 bytes");
   emulate::engine->copy_begin(to.address(), from, sizeof(Vector<T, N>), place);
 }
 KW_DEVICE void copy_commit() { emulate::engine->copy_commit(); }
 template <int kGroups>
-KW_DEVICE void copy_wait(Place place = KW_PLACE) {
+KW_DEVICE void copy_wait(emulate::Place place = KW_PLACE) {
   emulate::engine->copy_wait(kGroups, place);
 }
 
 template <class T>
-KW_DEVICE void add_atomically(T* to, T value, Place place = KW_PLACE) {
+KW_DEVICE void add_atomically(T* to, T value, emulate::Place place = KW_PLACE) {
   emulate::engine->touch(to, sizeof(T), alignof(T), emulate::Access::Atomic, place);
   *to = static_cast<T>(*to + value);
 }

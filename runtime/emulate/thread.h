@@ -13,6 +13,7 @@
   static const char kw_tag_##name = 0; \
   const kw::Shared<type> name = kw::emulate::shared_array<type>(&kw_tag_##name, count, #name)
 #define KW_UNROLL
+#define KW_UNROLL_SOME
 #define KW_PLACE kw::emulate::Place::here()
 
 using std::int16_t;
@@ -30,8 +31,6 @@ namespace kw {
 namespace emulate {
 inline Engine* engine = nullptr;  // set before the first thread runs
 }
-using emulate::Place;
-
 KW_DEVICE int thread() { return static_cast<int>(emulate::engine->thread[0]); }
 KW_DEVICE int threads() { return static_cast<int>(emulate::engine->threads[0]); }
 KW_DEVICE int lane() { return thread() % 32; }
@@ -70,7 +69,7 @@ struct Index {
 template <class T>
 class SharedElement {
  public:
-  SharedElement(T* at, Place place) : at_(at), place_(place) {}
+  SharedElement(T* at, emulate::Place place) : at_(at), place_(place) {}
   SharedElement(const SharedElement&) = default;
   operator T() const { return emulate::get(at_, place_); }
   const SharedElement& operator=(const T& value) const {
@@ -96,13 +95,14 @@ class SharedElement {
 
  private:
   T* at_;
-  Place place_;
+  emulate::Place place_;
 };
 
 template <class T>
 class Shared {
  public:
   explicit Shared(T* first) : first_(first) {}
+  Shared(std::nullptr_t) : first_(nullptr) {}  // none
   SharedElement<T> operator[](emulate::Index i) const { return {first_ + i.value, i.place}; }
   SharedElement<T> operator*() const { return {first_, {}}; }
   Shared operator+(int64_t elements) const { return Shared(first_ + elements); }
@@ -124,17 +124,17 @@ KW_DEVICE Shared<T> dynamic_shared(int bytes = 0) {
   return Shared<T>(reinterpret_cast<T*>(static_cast<char*>(emulate::engine->dynamic_shared()) + bytes));
 }
 
-KW_DEVICE void barrier(Place place = KW_PLACE) { emulate::engine->barrier(place); }
-KW_DEVICE void warp_barrier(Place place = KW_PLACE) { emulate::engine->warp_barrier(place); }
+KW_DEVICE void barrier(emulate::Place place = KW_PLACE) { emulate::engine->barrier(place); }
+KW_DEVICE void warp_barrier(emulate::Place place = KW_PLACE) { emulate::engine->warp_barrier(place); }
 
 template <class T>
-KW_DEVICE T shuffle_xor(T value, int mask, Place place = KW_PLACE) {
+KW_DEVICE T shuffle_xor(T value, int mask, emulate::Place place = KW_PLACE) {
   T result;
   emulate::engine->exchange(&value, &result, sizeof(T), static_cast<uint32_t>(lane() ^ mask), place);
   return result;
 }
 template <class T>
-KW_DEVICE T shuffle_down(T value, int distance, Place place = KW_PLACE) {
+KW_DEVICE T shuffle_down(T value, int distance, emulate::Place place = KW_PLACE) {
   T result;
   const int from = lane() + distance;  // past the last lane each has its own value
   emulate::engine->exchange(&value, &result, sizeof(T), static_cast<uint32_t>(from < 32 ? from : lane()), place);

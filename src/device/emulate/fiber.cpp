@@ -129,7 +129,8 @@ bool Fibers::resume(std::size_t index) {
     if (sanitizer_->there()) sanitizer_->unpoison(stack.memory + kPage, bytes - kPage);
 #if defined(__x86_64__)
     // As if a function had been called that stopped before its first instruction.
-    auto* top = reinterpret_cast<void**>(stack.memory + bytes);
+    // Stacks that all ended on the same bits of an address would fight for the same lines of the cache.
+    auto* top = reinterpret_cast<void**>(stack.memory + bytes - index % 61 * 128);
     *--top = nullptr;
     *--top = reinterpret_cast<void*>(&Fibers::enter);
     for (int saved = 0; saved < 6; ++saved) *--top = nullptr;

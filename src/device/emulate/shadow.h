@@ -10,6 +10,9 @@
 //   elsewhere  a reader of another block
 // A write that is unordered with any reader at all is unordered with one of these. Atomic updates are kept in the same
 // way: they conflict with plain accesses, not with each other.
+//
+// Neighbours that were only touched together share what is kept: at first sixteen bytes do, and all parts become
+// smaller when the first access asks for less.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +82,8 @@ class Shadow {
 
   // Has it been written, or updated, since the beginning?
   bool written(std::size_t byte) const {
-    return cells_[byte].writer.any() || (!updates_.empty() && updates_[byte].last.any());
+    const std::size_t cell = byte / granule_;
+    return cells_[cell].writer.any() || (!updates_.empty() && updates_[cell].last.any());
   }
 
  private:
@@ -92,6 +96,10 @@ class Shadow {
     Stamp writer;
     Several readers;
   };
+  void refine(std::size_t granule);
+
+  std::size_t bytes_ = 0;
+  std::size_t granule_ = 1;  // bytes of a cell
   std::vector<Cell> cells_;
   std::vector<Several> updates_;  // empty until the first atomic update
 };
