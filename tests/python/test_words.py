@@ -1,7 +1,6 @@
 """What phrases mean: the source that the words reader writes computes what the phrase's author expected.
 
-The lists under tests/words/ were written by someone who had not seen the lexicon, and were frozen before their first
-run. On its first run phrases.yaml gave 14 right, none wrong and 36 refused; the reader has been developed on it since.
+tests/words/README.md says who wrote each list, and how its first run went.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ from example_eval import CastsAreIdentity
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / os.environ.get("BUILD", "build") / "words_of"
 LISTS = sorted((ROOT / "tests" / "words").glob("*.yaml"))
-FEWEST_RIGHT = 45
+MOST_REFUSED = {"phrases": 3, "second_list": 3, "own_phrases": 0}
 
 
 def drawn(item, name, shape, generator):
@@ -136,4 +135,4 @@ def test_phrases_are_understood_and_none_is_misunderstood(path):
     wrong = [item["phrase"] for item, v, _ in verdicts if v == "wrong"]
     refused = [item["phrase"] for item, v, _ in verdicts if v == "refused"]
     assert not wrong
-    assert len(verdicts) - len(refused) >= FEWEST_RIGHT, refused
+    assert len(refused) <= MOST_REFUSED[path.stem], refused

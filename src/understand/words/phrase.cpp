@@ -1,3 +1,4 @@
+// Tokens, and the stages of a phrase.
 #include "understand/words/phrase.h"
 
 #include <algorithm>
@@ -7,27 +8,43 @@
 
 namespace kw::understand {
 
-std::string PhraseParser::combined(std::string left, std::string_view op, std::string right) {
-  composed_ = true;
-  bool left_reduced = left.find(kKeep) != std::string::npos, right_reduced = right.find(kKeep) != std::string::npos;
-  if (left_reduced != right_reduced && !is_number(left) && !is_number(right)) {
-    replace_all(left, kKeep, ", keepdim=True");
-    replace_all(right, kKeep, ", keepdim=True");
+PhraseParser::PhraseParser(std::string_view text, std::map<std::string, std::string> answers)
+    : text_(text), tokens_(tokenize(text)), answers_(std::move(answers)) {
+  // "gelu after adding the bias": what comes after "after" comes first.
+  auto after = std::find_if(tokens_.begin(), tokens_.end(), [](const Token& t) { return t.is("after"); });
+  bool several = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& t) { return t.is("then"); });
+  if (after != tokens_.end() && after != tokens_.begin() && !std::next(after)->is("that") && !several) {
+    size_t last = after - tokens_.begin();
+    std::vector<Token> turned(std::next(after), std::prev(tokens_.end()));
+    turned.push_back({Token::Kind::Word, "then", after->column});
+    turned.insert(turned.end(), tokens_.begin(), tokens_.begin() + static_cast<ptrdiff_t>(last));
+    turned.push_back(tokens_.back());
+    tokens_ = std::move(turned);
   }
-  return left + std::string(op) + right;
 }
 
-PhraseParser::PhraseParser(std::string_view text, std::map<std::string, std::string> answers)
-    : text_(text), tokens_(tokenize(text)), answers_(std::move(answers)) {}
+// ---- tokens ----
+namespace {
+
+bool same_word(const std::string& said, std::string_view word) {
+  if (said == word) return true;
+  // A plural is the same word.
+  return word.size() > 2 && said.size() == word.size() + 1 && said.starts_with(word) && said.back() == 's';
+}
+
+}  // namespace
 
 size_t PhraseParser::length_of(std::string_view words, size_t from) const {
   size_t i = from;
-  for (const std::string& word : pieces(words, ' ')) {
+  while (!words.empty()) {
+    size_t blank = std::min(words.find(' '), words.size());
+    std::string_view word = words.substr(0, blank);
+    words.remove_prefix(std::min(blank + 1, words.size()));
     if (word == "the" || word == "a" || word == "an") continue;
     // Fillers may stand inside a name: "the weight is stored as an offset".
-    while (i > from && i < tokens_.size() && tokens_[i].text != word && is_filler(tokens_[i])) ++i;
+    while (i > from && i < tokens_.size() && !same_word(tokens_[i].text, word) && is_filler(tokens_[i])) ++i;
     const Token& t = tokens_[std::min(i, tokens_.size() - 1)];
-    if (t.kind == Token::Kind::End || t.text != word) return 0;
+    if (t.kind == Token::Kind::End || !same_word(t.text, word)) return 0;
     ++i;
   }
   return i - from;
@@ -39,35 +56,69 @@ bool PhraseParser::accept(std::string_view words) {
   return n > 0;
 }
 
+bool PhraseParser::accept_any(std::initializer_list<std::string_view> several) {
+  size_t longest = 0;
+  for (std::string_view words : several) longest = std::max(longest, length_of(words, position_));
+  position_ += longest;
+  return longest > 0;
+}
+
+bool PhraseParser::looking_at_any(std::initializer_list<std::string_view> several) const {
+  return std::any_of(several.begin(), several.end(), [&](std::string_view words) { return looking_at(words); });
+}
+
+void PhraseParser::go_back(const Mark& to) {
+  position_ = to.position;
+  phrase_ = to.phrase;
+  current_ = to.current;
+  halved_ = to.halved;
+  antecedent_ = to.antecedent;
+  entry_names_ = to.entry_names;
+  used_current_ = to.used_current;
+  composed_ = to.composed;
+}
+
 // A filler that begins the name of an entry is none: "layer norm".
 void PhraseParser::skip_fillers() {
   while (is_filler(at())) {
+    if (at().is("value") && length_of_variable()) break;
+    if (at().is("kernel") && (at(1).kind == Token::Kind::Number || at(1).is("size") || at(1).is("of") || at(1).is("=")))
+      break;
     size_t start = position_;
     bool named = match_entry() != nullptr;
     position_ = start;
     if (named) return;
     ++position_;
   }
+  furthest_ = std::max(furthest_, position_);
 }
 
 Failure PhraseParser::unknown() const {
-  if (at().kind == Token::Kind::End)
-    return bad_input("the phrase ends before it says what to compute", Place{"words", 1, at().column, 0},
+  const Token& token = tokens_[std::min(std::max(furthest_, position_), tokens_.size() - 1)];
+  if (token.kind == Token::Kind::End)
+    return bad_input("the phrase ends before it says what to compute", Place{"words", 1, token.column, 0},
                      "name an op, for example \"RMSNorm with offset 1\", or write a formula: \"silu(x) * y\"");
   std::vector<std::string> names;
   for (const WordEntry& e : lexicon())
     for (const std::string& alias : pieces(e.aliases, '|')) names.push_back(alias);
   std::string hint =
       "every word must be understood; describe the op in other words, or give PyTorch code or the math text form";
-  std::vector<std::string> near = nearest(at().text, names, 3);
+  std::vector<std::string> near = nearest(token.text, names, 3);
   if (!near.empty()) hint = "did you mean " + join(near, ", ") + "? " + hint;
-  return bad_input("'" + at().text + "' is not understood here",
-                   Place{"words", 1, at().column, at().column + static_cast<int>(at().text.size())}, hint);
+  return bad_input("'" + token.text + "' is not understood here",
+                   Place{"words", 1, token.column, token.column + static_cast<int>(token.text.size())}, hint);
 }
 
-Failure PhraseParser::ask(std::string subject, std::vector<std::string> choices) {
-  question_ = {std::move(subject), std::move(choices)};
-  return fail(ErrorKind::NeedsApproval, "this could mean several things");
+Failure PhraseParser::refused(std::string message) const {
+  return bad_input(std::move(message), Place{"words", 1, at().column, 0});
+}
+
+// The answer to a question, if it was given; else the first choice, and the question stays open.
+std::string PhraseParser::choose(const std::string& subject, std::vector<std::string> choices) {
+  if (auto answer = answers_.find(subject); answer != answers_.end()) return answer->second;
+  std::string first = choices[0];
+  if (question_.choices.empty()) question_ = {subject, std::move(choices)};
+  return first;
 }
 
 std::string PhraseParser::use(std::string name, std::string made_by) {
@@ -79,7 +130,7 @@ std::string PhraseParser::use(std::string name, std::string made_by) {
 
 std::string PhraseParser::once(const std::string& expression) {
   if (is_name(expression)) return expression;
-  std::string value = expression;
+  std::string value = without_outer_parentheses(expression);
   replace_all(value, kKeep, "");
   std::string name = "h" + std::to_string(phrase_.statements.size() + 1);
   phrase_.statements.push_back(name + " = " + value);
@@ -87,16 +138,61 @@ std::string PhraseParser::once(const std::string& expression) {
 }
 
 std::string PhraseParser::current() {
+  used_current_ = true;
   if (current_.empty()) current_ = use("x", std::string(kMatrix));
   return current_;
 }
 
-// ---- phrase and stages ----
+std::string PhraseParser::combined(std::string left, char op, std::string right) {
+  composed_ = true;
+  bool left_reduced = left.find(kKeep) != std::string::npos, right_reduced = right.find(kKeep) != std::string::npos;
+  if (left_reduced != right_reduced && !is_constant(left) && !is_constant(right)) {
+    replace_all(left, kKeep, ", keepdim=True");
+    replace_all(right, kKeep, ", keepdim=True");
+  }
+  Binding own = op == '+' || op == '-' ? Binding::Sum : Binding::Product;
+  Binding tighter = own == Binding::Sum ? Binding::Product : Binding::Atom;
+  return parenthesized(left, own) + " " + op + " " + parenthesized(right, tighter);
+}
+
+// ---- phrase ----
 Result<Phrase> PhraseParser::parse() {
+  Result<Phrase> result = read();
+  if (question_.choices.empty()) return result;
+  return fail(ErrorKind::NeedsApproval, "this could mean several things");
+}
+
+bool PhraseParser::both_are_returned() {
+  size_t start = position_;
+  accept(",");
+  accept("and");
+  if (accept_any({"hand back both", "give back both", "return both", "returning both", "return sum too",
+                  "returning sum too", "giving both", "output both", "also return sum", "also returning sum",
+                  "also return residual", "also return updated residual", "also return new residual"})) {
+    while (is_filler(at()) || at().is("sum") || at().is("and") || at().is("norm") || at().is("normalized") ||
+           at().is("normed") || at().is("results") || at().is("added") || at().is("updated") || at().is("residual") ||
+           at().is("new"))
+      ++position_;
+    return true;
+  }
+  position_ = start;
+  return false;
+}
+
+bool PhraseParser::connector() {
+  bool connected = false;
+  while (accept_any({",", ";", ":", "and then", "then", "followed by", "and finally", "finally", "after that", "before",
+                     "and", "afterwards", "next", "passed through", "fed into", "fed to", "put through", "goes through",
+                     "into"}))
+    connected = true;
+  return connected;
+}
+
+Result<Phrase> PhraseParser::read() {
   // "f(x) = …" and "y = …" only give a name to what follows.
-  for (size_t i = 0; i + 1 < tokens_.size() && i < 6; ++i)
-    if (tokens_[i].is("=") && i > 0 && tokens_[i - 1].kind != Token::Kind::Number &&
-        (i == 1 || tokens_[i - 1].is(")"))) {
+  for (size_t i = 1; i + 1 < tokens_.size() && i < 8; ++i)
+    if (tokens_[i].is("=") && tokens_[0].kind == Token::Kind::Word && tokens_[0].text.size() <= 12 &&
+        (i == 1 || (tokens_[i - 1].is(")") && tokens_[1].is("(")))) {
       position_ = i + 1;
       break;
     }
@@ -104,51 +200,35 @@ Result<Phrase> PhraseParser::parse() {
   KW_CHECK(stage());
   while (true) {
     skip_fillers();
-    if (accept("and hand back both") || accept("hand back both") || accept("give back both") ||
-        accept("and give back both") || accept(", and return both") || accept(", and hand back both") ||
-        accept(", hand back both") || accept("return both") || accept("returning both") || accept("and return both") ||
-        accept("and returning both") || accept("return sum too") || accept("returning sum too") ||
-        accept(", return both")) {
+    if (both_are_returned()) {
       both = true;
-      while (is_filler(at()) || at().is("sum") || at().is("and") || at().is("norm") || at().is("normalized") ||
-             at().is("normed") || at().is("results") || at().is("added") || at().is("updated") || at().is("residual") ||
-             at().is("new"))
-        ++position_;
       continue;
     }
-    if (at().kind == Token::Kind::End) {
-      // What was said of the whole phrase is read again, now with it.
-      if (said_of_all_.size() > used_of_all_.size() && !again_) {
-        PhraseParser again(text_, answers_);
-        again.said_of_all_ = said_of_all_;
-        again.again_ = true;
-        Result<Phrase> read = again.parse();
-        question_ = again.question_;
-        return read;
-      }
-      if (said_of_all_.size() > used_of_all_.size()) return unknown();
-      if (!open_axis_.empty()) return ask(open_axis_, {"-1", "all"});
-      break;
-    }
-    bool connected = false;
-    while (accept(",") || accept(";") || accept("and then") || accept("then") || accept("followed by") ||
-           accept("and finally") || accept("finally") || accept("after that") || accept("before") || accept("and"))
-      connected = true;
+    if (at().kind == Token::Kind::End) break;
+    bool connected = connector();
     skip_fillers();
-    if (said_of_all(connected)) continue;
-    if (!connected) return unknown();
+    if (said_of_all()) continue;
+    if (!connected || at().kind == Token::Kind::End) return unknown();
     if (looking_at("return") || looking_at("returning")) continue;
     before_last_ = once(current());
     current_ = before_last_;
     KW_CHECK(stage());
   }
-  if (both) {
-    if (before_last_.empty()) return unknown();
-    phrase_.results = {current_, before_last_};
-  } else {
-    phrase_.results = {current_};
+  if (said_of_all_.size() > used_of_all_.size()) {
+    if (again_) return unknown();
+    // What was said of the whole phrase is read again, now with it.
+    PhraseParser again(text_, answers_);
+    again.said_of_all_ = said_of_all_;
+    again.again_ = true;
+    Result<Phrase> read = again.read();
+    question_ = again.question_;
+    return read;
   }
+  if (both && before_last_.empty()) return unknown();
+  phrase_.results = both ? std::vector{current_, before_last_} : std::vector{current_};
   for (std::string& result : phrase_.results) replace_all(result, kKeep, "");
+  drop_unused();
+  if (phrase_.variables.empty()) return refused("the phrase computes from no tensor");
   if (entry_names_.size() == 1 && !composed_)
     phrase_.name = entry_names_[0];
   else
@@ -156,468 +236,375 @@ Result<Phrase> PhraseParser::parse() {
       if (t.kind == Token::Kind::Word && !is_filler(t) && phrase_.name.size() < 40)
         phrase_.name += (phrase_.name.empty() ? "" : "_") + t.text;
   std::erase(phrase_.name, '\'');
-  if (phrase_.name.empty()) phrase_.name = "op";
+  if (phrase_.name.empty() || phrase_.name[0] < 'a') phrase_.name = "op";
+  for (const auto& [variable, made_by] : phrase_.variables)
+    if (variable == phrase_.name) phrase_.name += "_op";
+  if (phrase_.name == "lambda") phrase_.name = "op";
   return phrase_;
 }
 
+// Readings that were given up may have named tensors and steps.
+void PhraseParser::drop_unused() {
+  auto used = [&](const std::string& name, size_t from) {
+    auto mentions = [&](const std::string& text) {
+      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        auto part = [&](size_t k) {
+          return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_');
+        };
+        bool attribute = at > 0 && text[at - 1] == '.';
+        if (!(at > 0 && part(at - 1)) && !part(at + name.size()) && !attribute) return true;
+      }
+      return false;
+    };
+    for (size_t i = from; i < phrase_.statements.size(); ++i)
+      if (std::string value = phrase_.statements[i]; mentions(value.substr(value.find('=') + 1))) return true;
+    return std::any_of(phrase_.results.begin(), phrase_.results.end(), mentions);
+  };
+  for (size_t i = phrase_.statements.size(); i-- > 0;)
+    if (std::string name = phrase_.statements[i].substr(0, phrase_.statements[i].find(' ')); !used(name, i + 1))
+      phrase_.statements.erase(phrase_.statements.begin() + static_cast<ptrdiff_t>(i));
+  std::erase_if(phrase_.variables, [&](const auto& variable) { return !used(variable.first, 0); });
+  for (auto& [variable, made_by] : phrase_.variables)
+    if (made_by == kMatrix && rank_ > 2)
+      made_by = rank_ == 3 ? "torch.randn(planes, rows, cols)" : "torch.randn(blocks, planes, rows, cols)";
+}
+
 // ", eps = 1e-5" and "on the last axis" at the end of a formula speak of whatever in it takes them.
-bool PhraseParser::said_of_all(bool connected) {
+bool PhraseParser::said_of_all() {
   size_t start = position_;
-  accept("with") || accept("using");
+  accept_any({"with", "using", "for", "at", "where"});
   for (std::string_view name : {"eps", "epsilon", "temperature"}) {
     if (!accept(name)) continue;
-    accept("=") || accept("of");
+    accept_any({"=", "of"});
     if (std::optional<std::string> value = number()) {
       said_of_all_[name == "epsilon" ? "eps" : std::string(name)] = *value;
       return true;
     }
   }
   position_ = start;
-  if (accept("on") || accept("over") || accept("along")) {
-    bool last = accept("last") || accept("final");
-    if (last && (accept("axis") || accept("dim") || accept("dimension"))) {
-      said_of_all_["axis"] = "-1";
-      return true;
-    }
+  if (std::optional<std::string> dim = axis(nullptr)) {
+    said_of_all_["axis"] = *dim;
+    return true;
   }
   position_ = start;
-  (void)connected;
+  if (declaration()) return true;
+  position_ = start;
   return false;
 }
 
+// "with per-channel a", "where alpha is learned": what a variable of the formula is.
+bool PhraseParser::declaration() {
+  accept_any({"with", "where", "given", "using", "for"});
+  std::string made_by, name;
+  auto described = [&] {
+    bool any = false;
+    while (true) {
+      if (accept_any({"per channel", "per feature", "channelwise", "channel wise", "row vector"}))
+        made_by = kRow;
+      else if (accept("scalar"))
+        made_by = kScalar;
+      else if (!accept_any(
+                   {"learned", "learnable", "trainable", "parameter", "is", "are", "same shape", "of same shape"}))
+        break;
+      any = true;
+    }
+    return any;
+  };
+  bool before = described();
+  for (auto& [variable, how] : phrase_.variables)
+    if (at().is(variable)) name = variable;
+  if (name.empty()) return false;
+  ++position_;
+  bool behind = described();
+  for (auto& [variable, how] : phrase_.variables)
+    if (variable == name && !made_by.empty()) how = made_by;
+  return before || behind;
+}
+
+// ---- stages ----
 Status PhraseParser::stage() {
   skip_fillers();
-  // Stages that only set the scene, or work on what there is.
-  if (accept("split last dimension in half") || accept("split last dim in half") || accept("split last axis in half") ||
-      accept("split input in half") || accept("split x in half") || accept("split in half") || accept("chunk in two") ||
-      accept("split last dimension into two halves") || accept("split into two halves") ||
-      accept("chunk last dim in two")) {
-    halved_ = once(current());
-    composed_ = true;
-    return {};
-  }
-  if (!halved_.empty() && (accept("multiply by second") || accept("times second") || accept("multiply with second"))) {
-    accept("half");
-    current_ = combined(current(), " * ", halved_ + "[..., " + halved_ + ".shape[-1] // 2 :]");
-    return {};
-  }
-  if (accept("mask out future positions") || accept("apply causal mask") || accept("causal mask") ||
-      accept("mask future positions") || accept("mask out future") || accept("mask future")) {
-    std::string whole = once(current());
-    composed_ = true;
-    current_ = whole + ".masked_fill(torch.ones(" + whole + ".shape[-2], " + whole +
-               ".shape[-1], dtype=torch.bool).triu(1), float('-inf'))";
-    return {};
-  }
-  for (auto [words, reduction] :
-       {std::pair("averaged over batch", ".mean()"), std::pair("averaged over all", ".mean()"),
-        std::pair("averaged", ".mean()"), std::pair("summed over all", ".sum()"), std::pair("summed", ".sum()"),
-        std::pair("average over batch", ".mean()")})
-    if (accept(words)) {
-      composed_ = true;
-      current_ = "(" + current() + ")" + reduction;
-      replace_all(current_, kKeep, "");
-      return {};
-    }
-  struct Verb {
-    std::string_view words;
-    char op;
-  };
-  constexpr Verb kVerbs[] = {{"multiply by", '*'}, {"multiply with", '*'}, {"multiplied by", '*'}, {"scale by", '*'},
-                             {"scaled by", '*'},   {"gate with", '*'},     {"gate by", '*'},       {"gated by", '*'},
-                             {"times", '*'},       {"divide by", '/'},     {"divided by", '/'},    {"subtract", '-'},
-                             {"minus", '-'},       {"add", '+'},           {"plus", '+'},          {"adding", '+'}};
-  for (const Verb& verb : kVerbs) {
-    if (verb.op == '/' && (looking_at("divide by sum") || looking_at("divide by its sum"))) continue;
-    if (verb.op == '-' && looking_at("subtract mean")) continue;
-    if (verb.words == "add" && looking_at("add up")) continue;
-    if (!accept(verb.words)) continue;
+  if (at().is("first") &&
+      !looking_at_any({"first half", "first input", "first tensor", "first axis", "first dim", "first dimension"})) {
+    ++position_;
+    accept(",");
     skip_fillers();
-    std::string left = current();
-    KW_TRY(std::string right, product());
-    // "add y to x", "subtract y from x": the variable named last is the left operand.
-    if ((verb.op == '+' && accept("to")) || (verb.op == '-' && accept("from"))) {
-      KW_TRY(left, product());
-    }
-    current_ = combined(left, std::string(" ") + verb.op + " ", right);
-    return {};
   }
-  // "divide x by its norm", "multiply x by y", "subtract y from x"
-  constexpr Verb kTransitive[] = {{"divide", '/'}, {"multiply", '*'}, {"scale", '*'}};
-  for (const Verb& verb : kTransitive) {
-    if (!accept(verb.words)) continue;
-    skip_fillers();
-    if (accept("them") || accept("by")) {
-      KW_TRY(std::string right, power());
-      current_ = combined(current(), std::string(" ") + verb.op + " ", right);
-      return {};
+  used_current_ = false;
+  bool behind_comma = position_ > 0 && (tokens_[position_ - 1].is(",") || tokens_[position_ - 1].is(":"));
+  size_t variables = phrase_.variables.size();
+  std::string before = current_;
+  KW_TRY(bool scene, scene_stage());
+  if (scene) return {};
+  KW_TRY(bool noun, noun_stage());
+  if (noun) return {};
+  KW_TRY(bool cast, cast_stage());
+  if (cast) return {};
+  KW_TRY(bool verb, verb_stage());
+  if (verb) return {};
+  KW_TRY(std::string value, expression());
+  // A later stage that never looks at what was computed computes for nothing: its x may be the result so far.
+  if (!before.empty() && !used_current_) {
+    std::string restated = without_outer_parentheses(value), known;
+    replace_all(restated, kKeep, "");
+    if (!phrase_.statements.empty()) known = phrase_.statements.back();
+    if (known == before + " = " + restated) return {};  // "z-loss, 1e-4 times …" says it twice
+    if (phrase_.variables.size() != variables || before == "x") return unknown();
+    // "leaky relu, max(x, 0.1 x)" may say the same twice.
+    bool of_input = behind_comma && choose("what x means behind the comma", {"the result", "the input"}) == "the input";
+    if (!of_input) {
+      std::string renamed;
+      for (size_t i = 0; i < value.size(); ++i) {
+        auto part = [&](size_t k) {
+          return k < value.size() &&
+                 (std::isalnum(static_cast<unsigned char>(value[k])) || value[k] == '_' || value[k] == '.');
+        };
+        bool alone = value[i] == 'x' && !(i > 0 && part(i - 1)) && !(part(i + 1) && value[i + 1] != '.');
+        renamed += alone ? before : std::string(1, value[i]);
+      }
+      if (renamed == value) return unknown();
+      value = renamed;
     }
-    KW_TRY(std::string left, power());
-    skip_fillers();
-    if (!accept("by") && !accept("with")) return unknown();
-    KW_TRY(std::string right, power());
-    current_ = combined(left, std::string(" ") + verb.op + " ", right);
-    return {};
   }
-  // "then * (1 + scale) + shift": the formula goes on from what there is.
-  if (!current_.empty() && (looking_at("*") || looking_at("/") || looking_at("+"))) {
-    std::string op = " " + tokens_[position_++].text + " ";
-    KW_TRY(std::string right, op == " + " ? product() : power());
-    current_ = combined(current(), op, right);
-    while (accept("+") || accept("plus")) {
-      KW_TRY(std::string more, product());
-      current_ = combined(current_, " + ", more);
-    }
-    return {};
-  }
-  KW_TRY(std::string value, sum());
   current_ = value;
   return {};
 }
 
-Result<std::string> PhraseParser::sum() {
-  if (++depth_ > 60) return bad_input("the phrase is nested too deeply");
-  KW_TRY(std::string left, product());
-  while (true) {
-    skip_fillers();
-    std::string_view op;
-    if (accept("+") || accept("plus"))
-      op = " + ";
-    else if (accept("-") || accept("minus"))
-      op = " - ";
-    else
-      break;
-    KW_TRY(std::string right, product());
-    left = "(" + combined(left, op, right) + ")";
+// Stages that only set the scene, or work on what there is.
+Result<bool> PhraseParser::scene_stage() {
+  if (accept_any({"split last dimension in half",
+                  "split last dim in half",
+                  "split last axis in half",
+                  "split input in half",
+                  "split x in half",
+                  "split in half",
+                  "chunk in two",
+                  "split in two",
+                  "split last dimension into two halves",
+                  "split into two halves",
+                  "chunk last dim in two",
+                  "split last dim into two halves",
+                  "split last dimension in two",
+                  "split last dim in two",
+                  "split x into two halves",
+                  "split x along last dim",
+                  "split x in two",
+                  "chunk x in two",
+                  "split x into two halves along last dim",
+                  "split x in half along last dim",
+                  "split input in two halves",
+                  "split input into two halves",
+                  "chunk x into two halves",
+                  "split x in half along last axis",
+                  "split x into halves",
+                  "split into halves"})) {
+    halved_ = once(current());
+    composed_ = true;
+    return true;
   }
-  --depth_;
-  return left;
-}
-
-Result<std::string> PhraseParser::product() {
-  KW_TRY(std::string left, power());
-  while (true) {
-    skip_fillers();
-    std::string_view op;
-    if (accept("*") || accept("times") || accept("multiplied by") || accept("multiplied with") || accept("gated by") ||
-        accept("scaled by"))
-      op = " * ";
-    else if (accept("/") || accept("divided by"))
-      op = " / ";
-    else
-      break;
-    KW_TRY(std::string right, power());
-    left = combined(left, op, right);
+  if (!halved_.empty() && accept_any({"multiply by second", "times second", "multiply with second"})) {
+    accept("half");
+    current_ = combined(current(), '*', halved_ + "[..., " + halved_ + ".shape[-1] // 2 :]");
+    return true;
   }
-  return left;
-}
-
-Result<std::string> PhraseParser::power() {
-  bool negative = accept("-");
-  KW_TRY(std::string value, primary());
-  while (true) {
-    composed_ |= looking_at("squared") || looking_at("cubed") || looking_at("^");
-    if (accept("squared"))
-      value = "torch.square(" + value + ")";
-    else if (accept("cubed"))
-      value = once(value), value = "(" + value + " * " + value + " * " + value + ")";
-    else if (accept("^") || accept("to power of") || accept("to power")) {
-      std::optional<std::string> exponent = number();
-      if (!exponent) return unknown();
-      value = "torch.pow(" + value + ", " + *exponent + ")";
-    } else {
-      break;
-    }
+  if (accept_any({"mask out future positions", "apply causal mask", "causal mask", "mask future positions",
+                  "mask out future", "mask future", "add causal mask", "causally mask"})) {
+    std::string whole = once(current());
+    composed_ = true;
+    current_ = whole + ".masked_fill(torch.ones(" + whole + ".shape[-2], " + whole +
+               ".shape[-1], dtype=torch.bool).triu(1), float('-inf'))";
+    return true;
   }
-  return negative ? "(-" + value + ")" : value;
-}
-
-std::optional<std::string> PhraseParser::number() {
-  if (at().kind == Token::Kind::Number) return tokens_[position_++].text;
-  if (at().is("-") && at(1).kind == Token::Kind::Number) {
-    position_ += 2;
-    return "-" + tokens_[position_ - 1].text;
-  }
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"zero", "0"}, {"one", "1"}, {"two", "2"}, {"half", "0.5"}, {"three", "3"}};
-  for (auto [word, digits] : kWords)
-    if (at().is(word)) {
-      ++position_;
-      return std::string(digits);
-    }
-  return std::nullopt;
-}
-
-std::optional<std::string> PhraseParser::variable() {
-  struct Name {
-    std::string_view words;
-    std::string_view variable;
-    std::string_view made_by;
-  };
-  constexpr Name kNames[] = {
-      {"residual connection", "residual", kMatrix},
-      {"residual stream", "residual", kMatrix},
-      {"residual", "residual", kMatrix},
-      {"skip connection", "residual", kMatrix},
-      {"gate", "gate", kMatrix},
-      {"second input", "y", kMatrix},
-      {"second tensor", "y", kMatrix},
-      {"other input", "y", kMatrix},
-      {"other tensor", "y", kMatrix},
-      {"another tensor", "y", kMatrix},
-      {"another input", "y", kMatrix},
-      {"second one", "y", kMatrix},
-      {"first input", "x", kMatrix},
-      {"first tensor", "x", kMatrix},
-      {"predictions", "x", kMatrix},
-      {"preds", "x", kMatrix},
-      {"pred", "x", kMatrix},
-      {"attention scores", "x", kMatrix},
-      {"attention logits", "x", kMatrix},
-      {"hidden states", "x", kMatrix},
-      {"hidden state", "x", kMatrix},
-      {"score", "x", kMatrix},
-      {"scale", "scale", kRow},
-      {"shift", "shift", kRow},
-      {"alpha", "alpha", "torch.randn(1)"},
-      {"prediction", "x", kMatrix},
-      {"predicted", "x", kMatrix},
-      {"logits", "x", kMatrix},
-      {"inputs", "x", kMatrix},
-      {"input", "x", kMatrix},
-      {"scores", "x", kMatrix},
-      {"targets", "y", kMatrix},
-      {"target", "y", kMatrix},
-      {"ground truth", "y", kMatrix},
-      {"labels", "y", kMatrix},
-      {"bias", "bias", kRow},
-      {"weight", "weight", kRow},
-      {"beta", "beta", kRow},
-      {"gamma", "gamma", kRow},
-      {"w", "w", kRow},
-      {"up", "up", kMatrix},
-      {"other", "y", kMatrix},
-  };
-  // "the first half": of what is computed so far, along the last axis.
-  if (looking_at("first half") || looking_at("second half") || looking_at("other half")) {
-    bool first = at().is("first");
-    position_ += 2;
-    accept("of");
-    if (!accept("x")) accept("input");
-    std::string whole = halved_.empty() ? (halved_ = once(current())) : halved_;
-    return whole + (first ? "[..., : " + whole + ".shape[-1] // 2]" : "[..., " + whole + ".shape[-1] // 2 :]");
-  }
-  for (const Name& n : kNames)
-    if (accept(n.words)) return use(std::string(n.variable), std::string(n.made_by));
-  if (at().kind == Token::Kind::Word && at().text.size() == 1 &&
-      std::string_view("abcdpqrsuvxyz").find(at().text[0]) != std::string_view::npos) {
-    std::string name = tokens_[position_++].text;
-    // "a" and "b" beside "x" are a scale and a shift to some and tensors to others: only without x they are tensors.
-    return use(name, std::string(kMatrix));
-  }
-  return std::nullopt;
-}
-
-const WordEntry* PhraseParser::match_entry() {
-  const WordEntry* best = nullptr;
-  size_t longest = 0;
-  for (const WordEntry& e : lexicon()) {
-    for (const std::string& alias : pieces(e.aliases, '|')) {
-      size_t n = length_of(alias, position_);
-      if (n > longest) longest = n, best = &e;
-      for (const std::string& option : pieces(e.options, '|')) {
-        size_t colon = option.find(':');
-        size_t before = length_of(option.substr(0, colon), position_);
-        size_t after = before ? length_of(alias, position_ + before) : 0;
-        if (after && before + after > longest) longest = before + after, best = find_entry(option.substr(colon + 1));
+  for (auto [words, reduction] :
+       {std::pair("averaged over batch", ".mean()"), std::pair("average over batch", ".mean()")})
+    if (size_t start = position_; accept(words)) {
+      if (looking_at_any({"dim", "dimension", "axis"})) {
+        position_ = start;
+        break;
       }
+      composed_ = true;
+      current_ = parenthesized(current(), Binding::Atom) + reduction;
+      replace_all(current_, kKeep, "");
+      return true;
     }
-  }
-  position_ += longest;
-  return best;
+  return false;
 }
 
-Result<std::string> PhraseParser::primary() {
-  skip_fillers();
-  if (at().kind == Token::Kind::Number || (at().is("half") && !at(1).is("rotated"))) {
-    std::string digits = *number();
-    // "1.702 x" is a product.
-    if (at().kind == Token::Kind::Word && at().text.size() == 1)
-      if (std::optional<std::string> v = variable()) return digits + " * " + *v;
-    return digits;
-  }
-  if (accept("(")) {
-    KW_TRY(std::string inner, sum());
-    if (!accept(")")) return unknown();
-    return "(" + inner + ")";
-  }
-  // Sums and products of two named things.
-  struct Pairing {
-    std::string_view words;
-    std::string_view op;
-  };
-  constexpr Pairing kPairings[] = {{"difference between", " - "},
-                                   {"difference of", " - "},
-                                   {"product of", " * "},
-                                   {"sum of", " + "},
-                                   {"ratio of", " / "}};
-  for (const Pairing& p : kPairings) {
-    size_t start = position_;
-    if (!accept(p.words)) continue;
-    skip_fillers();
-    std::optional<std::string> left = variable();
-    skip_fillers();
-    if (left && (accept("and") || accept("to"))) {
-      skip_fillers();
-      if (std::optional<std::string> right = variable()) return "(" + *left + std::string(p.op) + *right + ")";
-    }
-    position_ = start;  // "sum of squares" is something else
-  }
+// "bias add + GELU", "residual add followed by RMSNorm": a step named by a noun.
+Result<bool> PhraseParser::noun_stage() {
   size_t start = position_;
-  if (at().is("squared") || at().is("cubed")) {  // "the squared logsumexp": unless a longer name begins so
-    std::string power(at().text);
-    const WordEntry* longer = match_entry();
-    if (position_ == start + 1 || !longer) {
-      position_ = start + 1;
-      skip_fillers();
-      size_t inner = position_;
-      if (match_entry() != nullptr) {
-        position_ = inner;
-        KW_TRY(std::string value, primary());
-        composed_ = true;
-        if (power == "squared") return "torch.square(" + value + ")";
-        value = once(value);
-        return "(" + value + " * " + value + " * " + value + ")";
-      }
-    }
+  std::optional<std::string> term = length_of_variable() ? variable() : std::nullopt;
+  if (!term || !accept_any({"add", "addition", "sum"})) {
     position_ = start;
+    return false;
   }
-  if (const WordEntry* word = match_entry()) {
-    // A one-letter or one-word variable name can also be an entry's ("t", "gate"): the entry is longer or it wins.
-    return entry(*word);
+  current_ = combined(current(), '+', *term);
+  skip_fillers();
+  if (!accept_any({"+", "plus", "with", "and"})) return true;
+  if (at().kind == Token::Kind::End) return unknown();
+  before_last_ = once(current());
+  current_ = before_last_;
+  KW_CHECK(stage());
+  return true;
+}
+
+// "cast to fp32", "cast back": a stage of its own.
+Result<bool> PhraseParser::cast_stage() {
+  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {{"fp32", "torch.float32"},
+                                                                      {"float32", "torch.float32"},
+                                                                      {"single precision", "torch.float32"},
+                                                                      {"float", "torch.float32"},
+                                                                      {"f32", "torch.float32"},
+                                                                      {"full precision", "torch.float32"},
+                                                                      {"bf16", "torch.bfloat16"},
+                                                                      {"bfloat16", "torch.bfloat16"},
+                                                                      {"fp16", "torch.float16"},
+                                                                      {"float16", "torch.float16"},
+                                                                      {"half precision", "torch.float16"},
+                                                                      {"half", "torch.float16"},
+                                                                      {"fp64", "torch.float64"},
+                                                                      {"float64", "torch.float64"},
+                                                                      {"double", "torch.float64"},
+                                                                      {"double precision", "torch.float64"}};
+  size_t start = position_;
+  if (!accept_any({"cast", "casting", "convert", "converted", "upcast", "downcast", "casted", "promote", "round"}))
+    return false;
+  bool up = tokens_[start].is("upcast");
+  skip_fillers();
+  if (accept("back")) {
+    accept_any({"to input dtype", "to input type", "to original dtype", "to original type", "to x dtype",
+                "to dtype of x", "to input's dtype", "to dtype of input", "to same dtype", "to original precision",
+                "to input precision"});
+    if (phrase_.variables.empty()) return unknown();
+    current_ = parenthesized(current(), Binding::Atom) + ".to(" + phrase_.variables[0].first + ".dtype)";
+    composed_ = true;
+    return true;
+  }
+  std::string value;
+  if (std::optional<std::string> named = variable())
+    value = *named;
+  else
+    value = current();
+  skip_fillers();
+  bool to = accept("to");
+  skip_fillers();
+  for (auto [words, type] : kTypes)
+    if (to && accept(words)) {
+      current_ = parenthesized(value, Binding::Atom) +
+                 (type == "torch.float32" ? ".float()" : ".to(" + std::string(type) + ")");
+      composed_ = true;
+      return true;
+    }
+  if (up && !to) {
+    current_ = parenthesized(value, Binding::Atom) + ".float()";
+    return true;
   }
   position_ = start;
-  if (std::optional<std::string> v = variable()) return *v;
-  return unknown();
+  return false;
 }
 
-// ---- entries ----
-Result<std::string> PhraseParser::entry(const WordEntry& word) {
-  Entry e;
-  e.word = &word;
-  skip_fillers();
-  KW_CHECK(operands(e));
-  while (true) {
-    skip_fillers();
-    size_t start = position_;
-    bool joined = accept("with") || accept("using") || accept("in") || accept("where") || accept("having") ||
-                  accept("and") || accept(",") || accept("via") || accept("under") || accept("from") || accept("on") ||
-                  accept("at") || accept("(");
-    bool opened = joined && tokens_[start].is("(");
-    skip_fillers();
-    if (neutral_clause(e)) {
-      if (opened && !accept(")")) return unknown();
-      continue;
-    }
-    if (modifier(e)) {
-      if (opened) {
-        while (accept(",") || accept("and"))
-          if (!modifier(e)) return unknown();
-        if (!accept(")")) return unknown();
-      }
-      continue;
-    }
-    position_ = start;
-    // Operands may follow the modifiers: "softmax with temperature 2 of x".
-    if (e.operands.empty() && (looking_at("of") || looking_at("between"))) {
-      KW_CHECK(operands(e));
-      if (!e.operands.empty()) continue;
-    }
-    break;
-  }
-  return meaning(e);
-}
-
-Status PhraseParser::operands(Entry& e) {
-  bool pair = e.word->form == WordForm::Pair || e.word->form == WordForm::Loss;
-  if (looking_at("(")) {  // "ELU (alpha = 0.5)", "exact (erf) GELU" are modifiers
-    size_t open = position_++;
-    Entry trial = e;
-    bool modifies = (modifier(trial) || neutral_clause(trial)) && (looking_at(")") || looking_at(","));
-    position_ = open;
-    if (modifies) return {};
-  }
-  if (accept("(")) {
-    do {
-      if (!e.operands.empty() && axis_argument(e)) continue;
-      KW_TRY(std::string operand, sum());
-      e.operands.push_back(operand);
-    } while (accept(","));
-    if (!accept(")")) return unknown();
-    // In a formula a norm has just what it is given: rmsnorm(x) * weight.
-    if (e.word->form == WordForm::Norm) e.weight = e.bias = false;
-    return {};
-  }
+Result<bool> PhraseParser::verb_stage() {
+  struct Verb {
+    std::string_view words;
+    char op;
+  };
   size_t start = position_;
-  bool of = accept("of") || accept("applied to") || accept("between") || accept("on") || accept("for") || accept("to");
-  if (!of) {
-    // "clip x between …", "soft cap the logits at …": an operand right behind the name.
+  // "multiply by y", "times y": what there is stands on the left.
+  constexpr Verb kVerbs[] = {
+      {"multiply by", '*'},    {"multiply it by", '*'}, {"multiply with", '*'}, {"multiplied by", '*'},
+      {"multiplying by", '*'}, {"scale by", '*'},       {"scaling by", '*'},    {"scaled by", '*'},
+      {"gate with", '*'},      {"gate by", '*'},        {"gated by", '*'},      {"times", '*'},
+      {"divide by", '/'},      {"divided by", '/'},     {"dividing by", '/'},   {"minus", '-'},
+      {"plus", '+'},           {"shift by", '+'},       {"shifted by", '+'},    {"scale and shift by", 'a'}};
+  const Verb* longest = nullptr;
+  size_t length = 0;
+  for (const Verb& verb : kVerbs)
+    if (size_t n = length_of(verb.words, position_); n > length) longest = &verb, length = n;
+  // An entry can begin with a verb: "divide by the sum".
+  auto named_longer = [&](size_t n) {
+    const WordEntry* word = match_entry();
+    bool longer = word != nullptr && position_ > start + n;
+    position_ = start;
+    return longer;
+  };
+  if (longest && longest->op != 'a' && !named_longer(length)) {
+    position_ += length;
     skip_fillers();
-    start = position_;
-    if (looking_at("bias") || looking_at("weight") || looking_at("gate") || looking_at("residual")) return {};
-    if (!current_.empty() && accept("sum")) return {};  // "then RMSNorm the sum"
-    std::optional<std::string> direct = variable();
-    if (!direct || looking_at("=")) {
+    std::string left = antecedent_ = current();
+    KW_TRY(std::string right, longest->op == '+' || longest->op == '-' ? product() : power());
+    current_ = combined(left, longest->op, right);
+    // The formula goes on: "then * (1 + scale) + shift".
+    while (char more = sum_operator()) {
+      KW_TRY(right, product());
+      current_ = combined(current_, more, right);
+    }
+    return true;
+  }
+  // "add y", "add y to x", "add x and y", "subtract y from x", "multiply x by y", "divide x by its norm"
+  constexpr Verb kTransitive[] = {{"divide", '/'}, {"dividing", '/'}, {"multiply", '*'},    {"multiplying", '*'},
+                                  {"scale", '*'},  {"add", '+'},      {"adding", '+'},      {"added", '+'},
+                                  {"sum", '+'},    {"subtract", '-'}, {"subtracting", '-'}, {"gate", '*'}};
+  for (const Verb& verb : kTransitive) {
+    if (!looking_at(verb.words) || named_longer(1)) continue;
+    bool noun = verb.words == "sum" || verb.words == "gate" || verb.words == "scale";
+    ++position_;
+    skip_fillers();
+    if (verb.words == "sum" && !(at().kind == Token::Kind::Word && at().text.size() == 1 && at(1).is("and"))) {
       position_ = start;
-      return {};
+      continue;
     }
-    e.operands.push_back(*direct);
-    skip_fillers();
-    if (pair && (accept("and") || accept(","))) {
-      KW_TRY(std::string second, power());
-      e.operands.push_back(second);
+    size_t inside = position_;
+    Result<std::string> first = product();
+    if (!first) {
+      if (!noun) return tl::unexpected(first.error());
+      position_ = start;
+      continue;
     }
-    return {};
-  }
-  skip_fillers();
-  // "of the last axis", "on logits", "for each row" are modifiers.
-  size_t inside = position_;
-  Entry trial = e;
-  position_ = start;
-  if (modifier(trial)) {
-    position_ = start;
-    return {};
-  }
-  position_ = inside;
-  if (modifier(trial)) {
-    position_ = start;
-    return {};
-  }
-  position_ = inside;
-  if (accept("two") || accept("both")) {
     skip_fillers();
-    accept("inputs");
-    skip_fillers();
-    return {};
+    bool sums = verb.op == '+' || verb.op == '-';
+    std::string joined;
+    if (size_t joint = position_; verb.op == '+' && accept_any({"to", "and", "with"})) {
+      bool to = tokens_[joint].is("to");
+      skip_fillers();
+      if (to || (current_.empty() && length_of_variable())) {
+        KW_TRY(std::string second, product());
+        current_ = to ? combined(second, '+', *first) : combined(*first, '+', second);
+        return true;
+      }
+      position_ = joint;  // "add 1 and take the log" goes on to the next stage
+    }
+    if (verb.op == '-' && accept("from")) {
+      KW_TRY(std::string left, product());
+      current_ = combined(left, '-', *first);
+      return true;
+    }
+    if (sums) {
+      current_ = combined(current(), verb.op, *first);
+      return true;
+    }
+    if (!accept_any({"by", "with"}) && !(verb.op == '*' && verb.words.starts_with("multipl") && accept("and"))) {
+      position_ = noun ? start : inside;
+      if (!noun) return unknown();
+      continue;
+    }
+    antecedent_ = *first;
+    KW_TRY(std::string right, power());
+    current_ = combined(*first, verb.op, right);
+    return true;
   }
-  // Logits have their classes on the last axis: nothing else is ever reduced of them.
-  bool logits = at().is("logits") && e.word->form == WordForm::Reduction && e.dim.empty();
-  KW_TRY(std::string first, pair ? power() : product());
-  e.operands.push_back(first);
-  if (logits && is_name(first)) e.dim = "-1";
-  skip_fillers();
-  // "cross entropy of x against the labels"
-  if (size_t before = position_;
-      e.word->form == WordForm::Table && (accept("against") || accept("and") || accept("with"))) {
-    skip_fillers();
-    if (!accept("labels") && !accept("targets") && !accept("target") && !accept("class labels")) position_ = before;
+  // "* (1 + scale) + shift" goes on from what there is.
+  if (!current_.empty() && looking_at_any({"*", "/", "+"})) {
+    char op = tokens_[position_++].text[0];
+    std::string left = current();
+    KW_TRY(std::string right, op == '+' ? product() : power());
+    current_ = combined(left, op, right);
+    while (char more = sum_operator()) {
+      KW_TRY(right, product());
+      current_ = combined(current_, more, right);
+    }
+    return true;
   }
-  if (pair &&
-      (accept("and") || accept("with") || accept("against") || accept("vs") || accept("versus") || accept("to"))) {
-    KW_TRY(std::string second, power());
-    e.operands.push_back(second);
-  }
-  return {};
+  return false;
 }
 
 }  // namespace kw::understand

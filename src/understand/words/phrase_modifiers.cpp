@@ -1,7 +1,7 @@
-// What may follow a name: its numbers, range, axis, weights, reduction and variant.
-#include "understand/words/phrase.h"
-
+// What is said about an entry: its numbers, range, weights, reduction, casts and variant.
 #include <algorithm>
+
+#include "understand/words/phrase.h"
 
 namespace kw::understand {
 namespace {
@@ -15,11 +15,15 @@ constexpr NumberName kNumberNames[] = {
     {"negative slope", "slope"},
     {"slope", "slope"},
     {"leak", "slope"},
+    {"leakiness", "slope"},
+    {"leaky slope", "slope"},
     {"alpha", "slope"},
     {"epsilon", "eps"},
     {"eps", "eps"},
     {"alpha", "alpha"},
+    {"scale", "alpha"},
     {"beta", "beta"},
+    {"sharpness", "beta"},
     {"soft cap", "cap"},
     {"softcap", "cap"},
     {"cap", "cap"},
@@ -27,86 +31,146 @@ constexpr NumberName kNumberNames[] = {
     {"limit", "cap"},
     {"temperature", "temperature"},
     {"temp", "temperature"},
+    {"temperature t", "temperature"},
     {"tau", "temperature"},
+    {"temperature tau", "temperature"},
     {"t", "temperature"},
     {"weight offset", "offset"},
     {"offset", "offset"},
     {"delta", "delta"},
     {"threshold", "delta"},
+    {"beta", "transition"},
+    {"threshold", "transition"},
+    {"delta", "transition"},
     {"margin", "margin"},
     {"threshold", "threshold"},
+    {"cutoff", "threshold"},
     {"lambda", "lambda"},
     {"lambd", "lambda"},
     {"threshold", "lambda"},
     {"minimum", "min"},
     {"min", "min"},
+    {"min value", "min"},
+    {"minimum of", "min"},
     {"lower bound", "min"},
+    {"at least", "min"},
+    {"below at", "min"},
+    {"from below at", "min"},
+    {"lower limit", "min"},
     {"maximum", "max"},
     {"max", "max"},
+    {"max value", "max"},
     {"upper bound", "max"},
+    {"at most", "max"},
+    {"above at", "max"},
+    {"from above at", "max"},
+    {"upper limit", "max"},
     {"gamma", "gamma"},
+    {"focusing parameter", "gamma"},
     {"groups", "groups"},
+    {"group", "groups"},
     {"num groups", "groups"},
+    {"number of groups", "groups"},
     {"label smoothing", "smoothing"},
     {"smoothing", "smoothing"},
+    {"ignore index", "ignore"},
+    {"ignoring index", "ignore"},
+    {"ignoring label", "ignore"},
     {"coefficient", "coefficient"},
+    {"weight", "coefficient"},
     {"weight", "weight"},
+    {"p", "p"},
+    {"order", "p"},
+    {"exponent", "exponent"},
+    {"power", "exponent"},
+    {"kernel", "kernel"},
+    {"kernel size", "kernel"},
+    {"window", "kernel"},
+    {"window size", "kernel"},
+    {"stride", "stride"},
+    {"strides", "stride"},
+    {"padding", "padding"},
+    {"pad", "padding"},
+    {"dilation", "dilation"},
+    {"replacement", "fill"},
+    {"replacement value", "fill"},
+    {"k", "k"},
+    {"factor", "factor"},
+    {"upscale factor", "factor"},
+    {"upscale", "factor"},
+    {"size", "size"},
+    {"quantile", "p"},
+    {"shift", "shift"},
+    {"diagonal", "diagonal"},
 };
+
+// Behind these a bare number is no number of the entry.
+constexpr std::string_view kElsewhere[] = {",",    "by", "for", "and", "of", "from",  "to",      "on",
+                                           "over", "in", "at",  ":",   "as", "where", "between", "against"};
+
+std::string pair_of(std::string_view one, std::string_view two) {
+  std::string out = "(";
+  out.append(one).append(", ").append(two).append(")");
+  return out;
+}
 
 bool takes_number(const WordEntry& word, std::string_view name) {
   for (const std::string& n : pieces(word.numbers, ' '))
-    if (n.substr(0, n.find_first_of("=!")) == name) return true;
+    if (n.substr(0, n.find_first_of("=!?")) == name) return true;
   return false;
 }
 
 }  // namespace
 
-// sum(x, -1), softmax(x, dim=1): the axis as an argument.
-bool PhraseParser::axis_argument(Entry& e) {
-  if (e.word->form != WordForm::Along && e.word->form != WordForm::Reduction) return false;
-  size_t start = position_;
-  if (accept("dim") || accept("axis")) accept("=");
-  std::optional<std::string> axis = number();
-  if (axis && (looking_at(")") || looking_at(","))) {
-    e.dim = *axis;
-    return true;
-  }
-  position_ = start;
-  return false;
-}
-
 bool PhraseParser::modifier(Entry& e) {
-  return option_modifier(e) || number_modifier(e) || range_modifier(e) || axis_modifier(e) || weight_modifier(e) ||
-         reduction_modifier(e);
+  return option_modifier(e) || number_modifier(e) || range_modifier(e) || window_modifier(e) || axis_modifier(e) ||
+         weight_modifier(e) || reduction_modifier(e) || cast_modifier(e);
 }
 
 // Clauses that say nothing new about an entry: where the inputs come from, or which model made it known.
 bool PhraseParser::neutral_clause(Entry& e) {
   size_t start = position_;
-  if (e.word->form == WordForm::Pointwise && (accept("like in") || accept("in"))) {
-    bool named = false;
-    while (at().kind == Token::Kind::Word && !is_filler(at()) && !at().is("then") && !at().is("and"))
-      named = true, ++position_;
-    if (named) return true;
-    position_ = start;
+  bool by_model = accept_any({"like in", "as in", "as used in", "used in", "used by", "from", "of", "in"}) ||
+                  tokens_[position_ ? position_ - 1 : 0].is("in") || tokens_[position_ ? position_ - 1 : 0].is("as");
+  if (by_model && e.word->form != WordForm::Norm) {
+    while (is_filler(at())) ++position_;
+    if (accept_any({"mobilenetv3", "mobilenet", "mobilenet v3", "bert", "gpt 2", "gpt2", "transformers", "transformer",
+                    "llama", "primer", "clip", "yolov4", "pytorch", "vit", "efficientnet", "resnet", "torch"})) {
+      while (is_filler(at())) ++position_;
+      return true;
+    }
   }
-  if (e.word->form == WordForm::Pair) {
-    for (std::string_view words :
-         {"gate and up come in two separate", "gate and up are two separate", "gate and up are separate",
-          "gate and up given separately", "gate", "two inputs", "two separate inputs", "both given"})
-      if (accept(words)) {
-        accept("inputs");
-        skip_fillers();
-        return true;
-      }
+  position_ = start;
+  if (e.word->form == WordForm::Pair || e.word->form == WordForm::Loss) {
+    if (accept_any({"gate and up come in two separate", "gate and up are two separate", "gate ,",
+                    "gate and up are separate", "gate and up given separately", "two inputs", "two separate inputs",
+                    "both given", "two separate", "gate and up separate", "gate and up separately",
+                    "separate gate and up", "gate and up inputs"})) {
+      accept_any({"inputs", "tensors"});
+      skip_fillers();
+      return true;
+    }
   }
-  if (e.word->form == WordForm::Norm && (accept("nchw") || accept("nchw input"))) {
+  if (e.word->form == WordForm::Norm && accept_any({"nchw", "nchw input", "4d input", "channels first"})) {
     skip_fillers();
     return true;
   }
+  if (e.word->form == WordForm::Window && accept_any({"nchw", "nchw input", "images", "2d feature maps"})) return true;
   if (e.word->name.starts_with("prelu") && accept("channels last")) return true;
+  if (e.word->name.starts_with("rope") &&
+      accept_any({"given cos and sin", "cos and sin", "cos / sin", "given cos / sin", "precomputed cos and sin",
+                  "cos and sin given", "cos , sin", "cos and sin tables", "precomputed cos / sin",
+                  "given cos and sin tables"}))
+    return true;
   if (e.word->name == "masked_mean" && accept("mask 1 for real tokens")) return true;
-  if (e.word->meaning.ends_with(".sum(-1)") && (accept("one number per row") || accept("per row"))) return true;
+  if (e.word->meaning.ends_with(".sum(-1)") && accept_any({"one number per row", "per row"})) return true;
+  if (e.word->name.find("hinge") != std::string_view::npos &&
+      accept_any({"labels in { -1 , +1 }", "labels in { - 1 , + 1 }", "labels in -1 , 1", "labels -1 and 1",
+                  "labels + 1 and - 1", "labels in { -1 , 1 }", "targets in { -1 , 1 }", "targets -1 and 1",
+                  "labels of -1 and 1", "labels -1 or 1", "labels - 1 and 1", "labels in - 1 and 1",
+                  "targets - 1 and 1", "labels - 1 or 1", "labels in { - 1 , 1 }", "targets in { - 1 , 1 }",
+                  "targets in { - 1 , + 1 }"}))
+    return true;
   position_ = start;
   return false;
 }
@@ -121,9 +185,20 @@ bool PhraseParser::option_modifier(Entry& e) {
     if (n > longest) longest = n, chosen = option.substr(option.find(':') + 1);
     rest.remove_prefix(std::min(bar + 1, rest.size()));
   }
+  // What led to this variant may be said again: "exact (erf) GELU".
+  for (const WordEntry& base : lexicon())
+    for (std::string_view rest = base.options; !rest.empty();) {
+      size_t bar = std::min(rest.find('|'), rest.size());
+      std::string_view option = rest.substr(0, bar);
+      if (option.substr(option.find(':') + 1) == e.word->name)
+        if (size_t n = length_of(option.substr(0, option.find(':')), position_); n > longest)
+          longest = n, chosen = e.word->name;
+      rest.remove_prefix(std::min(bar + 1, rest.size()));
+    }
   if (!longest) return false;
   position_ += longest;
   e.word = find_entry(chosen);
+  accept_any({"style", "variant", "version", "form", "mode", "convention"});
   return true;
 }
 
@@ -133,7 +208,7 @@ bool PhraseParser::number_modifier(Entry& e) {
     if (at().is("alpha")) e.word = find_entry("focal_alpha");
     if (at().is("gamma")) {
       ++position_;
-      accept("=") || accept("of");
+      accept_any({"=", "of"});
       if (std::optional<std::string> value = number()) {
         e.numbers["gamma"] = *value;
         return true;
@@ -141,37 +216,87 @@ bool PhraseParser::number_modifier(Entry& e) {
       position_ = start;
     }
   }
-  if (takes_number(*e.word, "offset") &&
-      (accept("unit offset") || accept("one plus weight") || accept("1 + w") || accept("1 + weight"))) {
-    e.numbers["offset"] = "1";
-    return true;
-  }
-  for (const NumberName& n : kNumberNames) {
-    if (!takes_number(*e.word, n.number)) continue;
+  if (takes_number(*e.word, "offset")) {
+    accept_any(
+        {"scaled by", "multiplied by", "times", "*", "scale", "multiplying by", "weight", "weighted by", "scaling by"});
+    bool open = accept("(");
+    bool offset = accept_any({"unit offset", "one plus weight", "1 + w", "1 + weight", "1 plus weight", "1 plus w",
+                              "one plus w", "1 + gamma", "weight + 1", "w + 1", "weight plus one", "weight plus 1",
+                              "one plus gamma", "1 + scale", "+ 1 weight", "+ 1"});
+    if (offset && (!open || accept(")"))) {
+      e.numbers.insert_or_assign("offset", std::string(1, '1'));
+      e.weight = true;
+      accept_any({"scale", "scaling", "weight"});
+      return true;
+    }
     position_ = start;
-    if (accept(n.words)) {
-      while (accept("=") || accept("of") || accept(":") || accept("is") || accept("set to") || accept("equal to") ||
-             accept("at") || accept("to")) {
+    // "times the weight", "scaled by gamma"
+    if (accept_any({"scaled by", "multiplied by", "times", "*", "weighted by", "scaled with"}) &&
+        accept_any({"learned weight", "learnable weight", "weight vector", "weight", "w", "gamma", "learned gain",
+                    "gain", "learned scale", "learnable gain", "learnable scale"})) {
+      e.weight = true;
+      accept("vector");
+      return true;
+    }
+    position_ = start;
+  }
+  for (bool longest_first : {true, false}) {
+    if (!longest_first) break;
+    const NumberName* best = nullptr;
+    size_t longest = 0;
+    for (const NumberName& n : kNumberNames)
+      if (takes_number(*e.word, n.number))
+        if (size_t length = length_of(n.words, start); length > longest) best = &n, longest = length;
+    if (best) {
+      position_ = start + longest;
+      while (accept_any({"=", "of", ":", "is", "set to", "equal to", "at", "to"})) {
       }
+      bool bracket = accept("(");
       if (std::optional<std::string> value = number()) {
-        e.numbers[std::string(n.number)] = *value;
-        if (n.number == "slope")
-          accept("on negative side") || accept("for negative inputs") || accept("for negative values");
+        if (bracket && accept(",")) {
+          std::optional<std::string> second = number();
+          if (!second) return position_ = start, false;
+          *value = pair_of(*value, *second);
+        }
+        if (bracket && !accept(")")) return position_ = start, false;
+        e.numbers[std::string(best->number)] = *value;
+        if (best->number == "slope")
+          accept_any({"on negative side", "for negative inputs", "for negative values", "for negative x",
+                      "on negative part", "below zero"});
         return true;
       }
-      continue;
+      if (best->number == "kernel" && at().kind == Token::Kind::Word &&
+          std::isdigit(static_cast<unsigned char>(at().text[0]))) {
+        position_ = start + longest;
+        return window_modifier(e);
+      }
     }
-    if (std::optional<std::string> value = number(); value && accept(n.words)) {  // "a 0.1 slope"
-      e.numbers[std::string(n.number)] = *value;
-      return true;
+    position_ = start;
+    if (std::optional<std::string> value = number()) {  // "a 0.1 slope", "4 groups"
+      for (const NumberName& n : kNumberNames)
+        if (takes_number(*e.word, n.number) && accept(n.words)) {
+          e.numbers[std::string(n.number)] = *value;
+          return true;
+        }
     }
   }
   position_ = start;
-  // "soft capping at 30", "soft cap 30": the only number that the entry must be given.
-  if (e.word->numbers.ends_with("!") && e.word->numbers.find(' ') == std::string_view::npos) {
-    std::string name(e.word->numbers.substr(0, e.word->numbers.size() - 1));
-    accept("at") || accept("to") || accept("of");
-    if (std::optional<std::string> value = number(); value && !e.numbers.contains(name)) {
+  // "soft capping at 30", "soft cap 30": the only number that the entry must be given, or takes at all.
+  std::vector<std::string> numbers = pieces(e.word->numbers, ' ');
+  bool alone = numbers.size() == 1 && (e.word->form == WordForm::Pointwise || numbers[0].ends_with("!"));
+  bool required = !numbers.empty() && numbers[0].ends_with("!") && !e.word->numbers.starts_with("min");
+  if (alone || required) {
+    std::string name = numbers[0].substr(0, numbers[0].find_first_of("=!?"));
+    // "scale elu by 2", "elu, 2 times …", "elu - 1" speak of something else.
+    bool apart = start > 0 && std::any_of(std::begin(kElsewhere), std::end(kElsewhere),
+                                          [&](std::string_view word) { return tokens_[start - 1].is(word); });
+    if (required && start > 0 &&
+        (tokens_[start - 1].is("at") || tokens_[start - 1].is("to") || tokens_[start - 1].is("of")))
+      apart = false;
+    if (required && accept_any({"at", "to", "of", "="})) apart = false;
+    bool digits = at().kind == Token::Kind::Number;
+    if (std::optional<std::string> value = number();
+        value && digits && !apart && !e.numbers.contains(name) && !looking_at_any({"*", "/", "x", "times"})) {
       e.numbers[name] = *value;
       return true;
     }
@@ -183,14 +308,14 @@ bool PhraseParser::number_modifier(Entry& e) {
 bool PhraseParser::range_modifier(Entry& e) {
   if (!takes_number(*e.word, "min") || !takes_number(*e.word, "max")) return false;
   size_t start = position_;
-  accept("between") || accept("to range") || accept("range") || accept("from") || accept("to") || accept("into");
+  accept_any({"between", "to range", "range", "from", "to", "into", "in", "within"});
   accept("range");
   accept("interval");
-  bool bracket = accept("[") || accept("(");
+  bool bracket = accept_any({"[", "("});
   std::optional<std::string> low = number();
-  bool joined = accept("and") || accept("to") || accept(",");
+  bool joined = accept_any({"and", "to", ","});
   std::optional<std::string> high = number();
-  if (bracket) accept("]") || accept(")");
+  if (bracket && !accept_any({"]", ")"})) low.reset();
   if (low && joined && high) {
     e.numbers["min"] = *low;
     e.numbers["max"] = *high;
@@ -200,88 +325,139 @@ bool PhraseParser::range_modifier(Entry& e) {
   return false;
 }
 
-bool PhraseParser::axis_modifier(Entry& e) {
-  if (e.word->form != WordForm::Along && e.word->form != WordForm::Reduction && e.word->form != WordForm::Norm &&
-      e.word->form != WordForm::Pair)
-    return false;
+// "3x3", "2 by 2": a window's size.
+bool PhraseParser::window_modifier(Entry& e) {
+  if (!takes_number(*e.word, "kernel") && !takes_number(*e.word, "size")) return false;
+  std::string which = takes_number(*e.word, "kernel") ? "kernel" : "size";
   size_t start = position_;
-  std::string dim;
-  if (accept("row wise") || accept("rowwise") || accept("per row") || accept("for each row") || accept("of each row") ||
-      accept("each row") || accept("every row") || accept("for every row") || accept("of every row") ||
-      accept("one number per row") || accept("per token") || accept("row by row") || accept("across columns") ||
-      accept("over columns"))
-    dim = "-1";
-  else if (accept("column wise") || accept("columnwise") || accept("per column") || accept("for each column") ||
-           accept("of each column"))
-    dim = "0";
-  else if (accept("over everything") || accept("over all") || accept("of all") || accept("of whole") ||
-           accept("over whole") || accept("of everything") || accept("across all") || accept("globally") ||
-           accept("down to scalar") || accept("to scalar") || accept("as scalar"))
-    dim = "all";
-  if (dim.empty()) {
-    accept("over") || accept("along") || accept("across") || accept("on") || accept("in") || accept("of") ||
-        accept("by");
-    if (accept("dim") || accept("axis") || accept("dimension")) {
-      accept("=");
-      if (std::optional<std::string> n = number()) dim = *n;
-    } else {
-      if (accept("keys")) dim = "-1";
-      constexpr std::pair<std::string_view, std::string_view> kAxes[] = {
-          {"last", "-1"},       {"final", "-1"},   {"innermost", "-1"}, {"trailing", "-1"},  {"feature", "-1"},
-          {"features", "-1"},   {"hidden", "-1"},  {"class", "-1"},     {"embedding", "-1"}, {"vocab", "-1"},
-          {"vocabulary", "-1"}, {"first", "0"},    {"leading", "0"},    {"batch", "0"},      {"second", "1"},
-          {"channel", "1"},     {"sequence", "1"}, {"time", "1"}};
-      for (auto [word, value] : kAxes)
-        if (dim.empty() && accept(word)) {
-          dim = value;
-          if (!accept("dimension") && !accept("dim") && !accept("axis") && !accept("dimensions") && word != "features")
-            dim.clear();
-          break;
-        }
+  accept_any({"kernel", "kernel size", "of size", "window", "window of", "to", "size", "windows of"});
+  const std::string& text = at().text;
+  if (size_t cross = text.find('x'); at().kind == Token::Kind::Word && cross != std::string::npos && cross > 0 &&
+                                     std::isdigit(static_cast<unsigned char>(text[0]))) {
+    std::string one = text.substr(0, cross), two = text.substr(cross + 1);
+    if (which == "kernel" && e.word->form == WordForm::Window) {
+      e.numbers[which] = one == two ? one : pair_of(one, two);
+      ++position_;
+      accept_any({"kernel", "kernels", "window", "windows", "kernel size", "output"});
+      return true;
     }
   }
-  if (dim.empty() || (e.word->form != WordForm::Along && e.word->form != WordForm::Reduction && dim != "-1")) {
-    position_ = start;
-    return false;
-  }
-  while (is_filler(at()) || at().is("dimensions") || at().is("axes")) ++position_;
-  e.dim = dim;
-  return true;
+  position_ = start;
+  if (e.word->form == WordForm::Window &&
+      accept_any({"no padding", "without padding", "nonoverlapping", "non overlapping", "unpadded", "valid padding"}))
+    return true;
+  return false;
 }
 
 bool PhraseParser::weight_modifier(Entry& e) {
-  if (e.word->form != WordForm::Norm && e.word->name != "linear") return false;
-  bool has_bias = e.word->meaning.find("{b}") != std::string_view::npos;
-  if (has_bias && (accept("without bias") || accept("no bias") || accept("without bias term") || accept("bias free") ||
-                   accept("without shift"))) {
+  bool table = e.word->meaning.find("{b}") != std::string_view::npos;
+  if (e.word->form != WordForm::Norm && !table) return false;
+  bool has_bias = e.word->meaning.find("{b}") != std::string_view::npos || e.word->meaning.empty();
+  if (has_bias &&
+      accept_any({"without bias", "no bias", "without bias term", "bias free", "without shift", "bias less", "biasless",
+                  "without any bias", "weight but no bias", "weight only", "weight without bias", "weight and no bias",
+                  "scale but no shift", "weight , no bias", "no bias term", "only weight", "bias = false"})) {
     e.bias = false;
+    if (!e.weight) e.weight = true;
     accept("term");
     return true;
   }
-  if (accept("without weight and bias") || accept("without weight or bias") || accept("without weights") ||
-      accept("without weight") || accept("no weight") || accept("without affine") || accept("no affine") ||
-      accept("affine free") || accept("not affine") || accept("without elementwise affine") ||
-      accept("without learnable parameters") || accept("without learnable weight") ||
-      accept("without learnable weights") || accept("without parameters") || accept("parameter free") ||
-      accept("non affine") || accept("without scale and shift") || accept("unweighted") || accept("without gain") ||
-      accept("without scale") || accept("without learnable scale") || accept("no learnable parameters") ||
-      accept("without any weight") || accept("no learnable weight")) {
+  if (accept_any({"without weight and bias",
+                  "without weight or bias",
+                  "without weights",
+                  "without weight",
+                  "no weight",
+                  "without affine",
+                  "no affine",
+                  "affine free",
+                  "not affine",
+                  "without elementwise affine",
+                  "without learnable parameters",
+                  "without learnable weight",
+                  "without learnable weights",
+                  "without parameters",
+                  "parameter free",
+                  "non affine",
+                  "nonaffine",
+                  "without scale and shift",
+                  "unweighted",
+                  "without gain",
+                  "without scale",
+                  "without learnable scale",
+                  "no learnable parameters",
+                  "without any weight",
+                  "no learnable weight",
+                  "weightless",
+                  "no weight or bias",
+                  "no weight and bias",
+                  "no weight and no bias",
+                  "no parameters",
+                  "without any parameters",
+                  "without scale or shift",
+                  "no scale or shift",
+                  "no scale",
+                  "no gain",
+                  "parameterless",
+                  "without affine parameters",
+                  "without learned parameters",
+                  "no learned parameters",
+                  "affine = false",
+                  "elementwise affine = false",
+                  "no elementwise affine",
+                  "no affine transform",
+                  "without learned scale",
+                  "without affine transform",
+                  "without any affine",
+                  "no scale and shift",
+                  "without learnable affine",
+                  "no learnable affine",
+                  "without trainable parameters",
+                  "no weights",
+                  "weight free",
+                  "not weighted",
+                  "no trainable parameters",
+                  "without weight and without bias",
+                  "no affine params",
+                  "without affine params"})) {
     e.weight = e.bias = false;
-    while (accept("parameters") || accept("params") || accept("parameter") || accept("transform") ||
-           accept("transformation")) {
+    while (accept_any({"parameters", "params", "parameter", "transform", "transformation", "weight", "terms"})) {
     }
     return true;
   }
-  if (accept("affine weight + bias") || accept("affine weight and bias") || accept("weight + bias") ||
-      accept("weight and bias") || accept("scale and shift") || accept("gain and bias") ||
-      accept("affine parameters") || accept("elementwise affine") || accept("affine")) {
-    return has_bias;
-  }
-  if (has_bias && accept("bias")) return true;
-  if (!has_bias && (accept("weight") || accept("scale") || accept("gain"))) {
-    accept("vector");
+  size_t start = position_;
+  accept_any({"learnable", "learned", "trainable", "affine", "elementwise", "per channel", "per feature"});
+  if (has_bias && accept_any({"weight + bias", "weight and bias", "scale and shift", "gain and bias",
+                              "affine parameters", "gamma and beta", "scale and bias", "weights and biases",
+                              "weights and bias", "weight bias", "gain and shift", "weight , bias", "w and b",
+                              "weight and a bias", "parameters", "affine transform", "transform"})) {
+    e.weight = e.bias = true;
     return true;
   }
+  position_ = start;
+  if (accept_any({"learnable affine", "elementwise affine", "affine transform", "affine"})) {
+    e.weight = true;
+    e.bias = has_bias;
+    accept_any({"transform", "parameters"});
+    return true;
+  }
+  accept_any({"learnable", "learned", "trainable", "per channel", "per feature"});
+  if (has_bias && accept_any({"bias", "bias term", "bias vector"})) {
+    e.bias = true;
+    if (!e.weight) e.weight = true;
+    return true;
+  }
+  if (e.word->form == WordForm::Norm && accept_any({"weight", "scale", "gain", "gamma", "w", "weights"})) {
+    if (looking_at("=")) {
+      position_ = start;
+      return false;
+    }
+    accept("vector");
+    accept("parameter");
+    e.weight = true;
+    return true;
+  }
+  position_ = start;
+  if (e.word->form == WordForm::Norm && accept("weighted")) return (e.weight = true).has_value();
   return false;
 }
 
@@ -294,32 +470,92 @@ bool PhraseParser::reduction_modifier(Entry& e) {
   constexpr Words kWords[] = {{"batchmean reduction", "batchmean"},
                               {"batchmean", "batchmean"},
                               {"batch mean", "batchmean"},
-                              {"averaged over batch", "batchmean"},
+                              {"batch mean reduction", "batchmean"},
+                              {"reduction batchmean", "batchmean"},
+                              {"reduction = batchmean", "batchmean"},
+                              {"mean over batch", "?batch"},
+                              {"averaged over batch", "?batch"},
                               {"mean reduction", "mean"},
+                              {"mean reduced", "mean"},
                               {"reduction mean", "mean"},
                               {"reduction = mean", "mean"},
                               {"averaged over all", "mean"},
+                              {"averaged over everything", "mean"},
                               {"averaged", "mean"},
+                              {"average", "mean"},
                               {"mean over all", "mean"},
+                              {"mean", "mean"},
+                              {"reduced by mean", "mean"},
+                              {"reduced with mean", "mean"},
                               {"sum reduction", "sum"},
+                              {"sum reduced", "sum"},
                               {"reduction sum", "sum"},
                               {"reduction = sum", "sum"},
                               {"summed over all", "sum"},
+                              {"summed over everything", "sum"},
+                              {"summed over batch", "sum"},
                               {"summed", "sum"},
+                              {"sum", "sum"},
+                              {"sum over all", "sum"},
+                              {"summing", "sum"},
                               {"reduced by sum", "sum"},
+                              {"reduced by summing", "sum"},
                               {"no reduction", "none"},
                               {"without reduction", "none"},
                               {"unreduced", "none"},
+                              {"not reduced", "none"},
                               {"reduction none", "none"},
                               {"reduction = none", "none"},
+                              {"none reduction", "none"},
                               {"elementwise", "none"},
-                              {"per element", "none"}};
+                              {"element wise", "none"},
+                              {"per element", "none"},
+                              {"for each element", "none"},
+                              {"per sample", "?sample"}};
+  size_t longest = 0;
+  const Words* best = nullptr;
   for (const Words& w : kWords)
-    if (accept(w.words)) {
-      e.reduction = w.reduction;
-      while (is_filler(at())) ++position_;
-      return true;
-    }
+    if (size_t n = length_of(w.words, position_); n > longest) longest = n, best = &w;
+  if (!best) return false;
+  size_t start = position_;
+  position_ += longest;
+  while (is_filler(at())) ++position_;
+  if (looking_at_any({"of", "over"}) || best->reduction == "?sample") {  // "mean of …" begins something else
+    position_ = start;
+    return false;
+  }
+  e.reduction =
+      best->reduction == "?batch" ? choose("what is averaged", {"mean", "batchmean"}) : std::string(best->reduction);
+  return true;
+}
+
+// "in fp32", "computed in float32 and cast back"
+bool PhraseParser::cast_modifier(Entry& e) {
+  size_t start = position_;
+  accept_any({"in", "computed in", "with", "using", "accumulated in", "done in", "evaluated in", "internally in"});
+  if (accept_any({"fp32", "float32", "full precision", "single precision", "f32", "fp32 accumulation", "fp32 math",
+                  "float32 math", "fp32 precision", "float32 precision", "fp32 internally", "fp32 compute"})) {
+    e.wide = true;
+    return true;
+  }
+  position_ = start;
+  accept_any({"and", "then"});
+  if (e.wide && accept_any({"cast back", "casting back", "cast result back", "cast output back", "converted back",
+                            "cast down again", "casted back", "convert back", "downcast", "back", "rounded back",
+                            "downcast back", "cast it back", "result cast back", "output cast back"})) {
+    accept_any({"to input dtype", "to input type", "to original dtype", "to original type", "to dtype of x",
+                "to x dtype", "to input's dtype", "to input precision", "to dtype of input", "to bf16", "to bfloat16",
+                "to fp16", "to half", "at end", "to same dtype", "to original precision"});
+    e.cast_back = true;
+    return true;
+  }
+  if (e.wide &&
+      accept_any({"fp32 output", "keep fp32", "stays fp32", "output stays fp32", "result stays fp32",
+                  "keeping fp32 output", "returned in fp32", "return fp32", "output in fp32", "output fp32"})) {
+    e.stays_wide = true;
+    return true;
+  }
+  position_ = start;
   return false;
 }
 

@@ -25,13 +25,13 @@ TEST(Words, NamesAndTheirModifiersAreUnderstood) {
   EXPECT_EQ(meaning("layer norm without bias"), "F.layer_norm(x, (x.shape[-1],), w, None, 1e-5)");
   EXPECT_EQ(meaning("soft cap the logits at 30"), "30 * torch.tanh(x / 30)");
   EXPECT_EQ(meaning("clip x between -1 and 1"), "torch.clamp(x, -1, 1)");
-  EXPECT_EQ(meaning("mse between predictions and targets with sum reduction"), "(torch.square(x - y)).sum()");
+  EXPECT_EQ(meaning("mse between predictions and targets with sum reduction"), "torch.square(x - y).sum()");
   EXPECT_EQ(meaning("softmax with temperature 2 over the first dimension"), "F.softmax(x / 2, dim=0)");
 }
 
 TEST(Words, CastingIsPartOfTheMeaning) {
   EXPECT_NE(meaning("RMSNorm with offset 1 in Gemma casting").find("(w.float() + 1)).to(x.dtype)"), std::string::npos);
-  EXPECT_NE(meaning("RMSNorm").find(".to(x.dtype)"), std::string::npos);
+  EXPECT_NE(meaning("RMSNorm with weight").find(".to(x.dtype)"), std::string::npos);
 }
 
 TEST(Words, FormulasAndSentencesMix) {
@@ -44,7 +44,7 @@ TEST(Words, FormulasAndSentencesMix) {
 }
 
 TEST(Words, StagesFollowEachOtherAndBothCanBeReturned) {
-  std::string both = meaning("add the residual, then RMSNorm, return both");
+  std::string both = meaning("add the residual, then RMSNorm with weight, return both");
   EXPECT_TRUE(both.starts_with("h1 = x + residual; ")) << both;
   EXPECT_TRUE(both.ends_with(", h1")) << both;
 }
