@@ -19,7 +19,7 @@ from agreement import (
     Reader,
     Unsuitable,
     choose_sizes,
-    compare,
+    differs_in_double,
     draws_random_numbers,
     flatten,
     load_reference,
@@ -93,7 +93,7 @@ def run_on_own_inputs(answer, path, seed):
     shapes = [[size(dim, sizes) for dim in row["dims"]] for row in answer["inputs"]]
     inputs = [torch.randn(shape, dtype=torch.float64) for shape in shapes]
     got = flatten(load_reference(answer)(*inputs))
-    difference = compare(got, flatten(model(*inputs)))
+    difference = differs_in_double(got, flatten(model(*inputs)))
     if difference:
         raise Misread(difference)
 
@@ -133,7 +133,7 @@ def check(answer, path, seed, training):
         raise Misread(f"the graph does not run: {type(problem).__name__}: {problem}") from problem
     updates = [row["updates"] for row in answer["outputs"]]
     wanted = [*wanted, *(model.state_dict()[name] for name in updates if name)]
-    difference = compare(got, wanted)
+    difference = differs_in_double(got, wanted)
     if difference:
         raise Misread(difference + f" (sizes {sizes})")
 
@@ -151,6 +151,8 @@ def main():
         folder = options.checkout / "KernelBench" / f"level{level}"
         paths = sorted(folder.glob("*.py"), key=lambda path: int(path.name.split("_")[0]))
         paths = [path for path in paths if options.only in path.name]
+        if not paths:
+            raise SystemExit(f"no problems in {folder}")
         read, refused, misread, unchecked = 0, [], [], []
         for path in paths:
             answer = reader.read(path)

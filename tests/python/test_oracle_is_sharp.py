@@ -7,31 +7,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 from example_eval import NAMES, evaluate, outputs_of, tensor
+from roundings_of_cuda import RoundingsOfCuda
 from shrunk_examples import EXAMPLES, problem
 from test_examples_match import argument_names
-from torch.overrides import TorchFunctionMode
 
 TIER_1 = "relu_squared silu gelu_erf gelu_tanh swiglu geglu softplus mish hardswish dyt".split()
 TIER_2 = (
     "rms_norm_llama rms_norm_gemma rms_norm_none rms_norm_mixed fused_add_rms_norm layer_norm group_norm softmax "
     "log_softmax l2_normalize poly_norm mean_middle instance_norm mse huber hinge kl_div jsd tvd"
 ).split()
-
-
-class RoundingsOfCuda(TorchFunctionMode):
-    """Eager on the CPU, rounding where eager on a GPU does. The two differ in narrow types: the CPU's mean rounds the
-    sum before it divides, its rsqrt rounds the root too where a tensor is too short for its vectors, and its cube of
-    fp16 rounds once where the GPU's rounds after each product."""
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        x = args[0] if args else None
-        once = (torch.mean, torch.Tensor.mean, torch.rsqrt, torch.Tensor.rsqrt)
-        if function in once and x.dtype in (torch.bfloat16, torch.float16):
-            return function(x.float(), *args[1:], **kwargs).to(x.dtype)
-        if function in (torch.pow, torch.Tensor.pow) and x.dtype == torch.float16 and args[1] == 3:
-            return x * x * x
-        return function(*args, **kwargs)
 
 
 def cast_problem(name, dtype):

@@ -6,13 +6,12 @@
 // CALL: {"inputs": {"x": {"shape": [2, 3], "values": [...]}}, "sizes": {"groups": 4}}; "d_y" among the inputs asks for
 // gradients. RESULT: {"outputs": {"y": {"shape": …, "values": …, "bounds": …}}, "names": ["y", …], "inputs": ["x", …],
 // "sizes": […]}. A number that is not finite is the string "inf", "-inf" or "nan".
-#include <cmath>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "array_json.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "ir/derivative/derivative.h"
 #include "ir/interpreter/interpreter.h"
 #include "ir/simplify/simplify.h"
@@ -24,17 +23,6 @@ namespace {
 using nlohmann::json;
 using namespace kw;
 
-double number(const json& value) {
-  if (value.is_string()) return *parse_number(value.get<std::string>());
-  return value.is_boolean() ? value.get<bool>() : value.get<double>();
-}
-
-json numbers(const std::vector<double>& values) {
-  json out = json::array();
-  for (double v : values) out.push_back(std::isfinite(v) ? json(v) : json(number_text(v)));
-  return out;
-}
-
 int fail(const Error& error) {
   std::cerr << render(error) << "\n";
   return static_cast<int>(error.kind);
@@ -43,20 +31,11 @@ int fail(const Error& error) {
 Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded,
                       const std::map<std::string, ir::DType>& types) {
   ir::Graph graph = ir::simplify(ir::bind_types(read, types));
-  ir::Environment environment;
+  const ir::Environment environment = tools::environment_from_json(call, graph);
   bool backward = false;
-  for (const auto& [name, array] : call.at("inputs").items()) {
-    ir::Array& target = environment.inputs[name];
-    target.shape = array.at("shape").get<std::vector<int64_t>>();
-    for (const json& value : array.at("values")) target.values.push_back(number(value));
-    backward |= name.starts_with("d_") && !graph.find_input(name);
-  }
+  for (const auto& [name, array] : environment.inputs) backward |= name.starts_with("d_") && !graph.find_input(name);
   json symbols = json::array();
-  for (const ir::Symbol& symbol : graph.symbols) {
-    symbols.push_back(symbol.name);
-    if (call.at("sizes").contains(symbol.name))
-      environment.sizes[symbol.name] = call["sizes"][symbol.name].get<int64_t>();
-  }
+  for (const ir::Symbol& symbol : graph.symbols) symbols.push_back(symbol.name);
   json result = {{"outputs", json::object()}, {"names", json::array()}, {"inputs", json::array()}, {"sizes", symbols}};
   for (const ir::Input& input : graph.inputs) result["inputs"].push_back(input.name);
   if (backward) {
@@ -67,11 +46,7 @@ Result<json> evaluate(const ir::Graph& read, const json& call, bool rounded,
   if (rounded) options.semantics = ir::Semantics::Rounded, options.track_bounds = true;
   KW_TRY(std::vector<ir::Array> outputs, ir::interpret(graph, environment, options));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    json array = {{"shape", outputs[i].shape}, {"values", numbers(outputs[i].values)}};
-    if (rounded)
-      array["bounds"] =
-          numbers(outputs[i].bounds.empty() ? std::vector<double>(outputs[i].values.size()) : outputs[i].bounds);
-    result["outputs"][graph.outputs[i].name] = std::move(array);
+    result["outputs"][graph.outputs[i].name] = tools::array_to_json(outputs[i], rounded);
     result["names"].push_back(graph.outputs[i].name);
   }
   return result;

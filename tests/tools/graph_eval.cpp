@@ -4,13 +4,12 @@
 //   graph_eval GRAPH.json text
 //
 // INPUTS: {"x": {"shape": [2, 3], "values": [...]}}. A number that is not finite is the string "inf", "-inf" or "nan".
-#include <cmath>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "array_json.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "ir/interpreter/interpreter.h"
 #include "ir/text/print.h"
 #include "understand/export/read_exported.h"
@@ -18,16 +17,6 @@
 namespace {
 
 using nlohmann::json;
-
-double number(const json& value) {
-  if (value.is_string()) return *kw::parse_number(value.get<std::string>());
-  return value.is_boolean() ? value.get<bool>() : value.get<double>();
-}
-
-json number(double value) {
-  if (std::isfinite(value)) return value;
-  return kw::number_text(value);
-}
 
 int fail(const kw::Error& error) {
   std::cerr << kw::render(error) << "\n";
@@ -47,13 +36,8 @@ int main(int argc, char** argv) {
     std::cout << kw::ir::text::print(reading->graph);
     return 0;
   }
-  json given = json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
-  kw::ir::Environment call;
-  for (const auto& [name, array] : given.items()) {
-    kw::ir::Array& target = call.inputs[name];
-    target.shape = array["shape"].get<std::vector<int64_t>>();
-    for (const json& value : array["values"]) target.values.push_back(number(value));
-  }
+  const json given = {{"inputs", json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}))}};
+  const kw::ir::Environment call = kw::tools::environment_from_json(given, reading->graph);
   kw::ir::InterpretOptions options;
   if (mode == "rounded") options.semantics = kw::ir::Semantics::Rounded;
   auto outputs = kw::ir::interpret(reading->graph, call, options);
@@ -62,13 +46,11 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < outputs->size(); ++i) {
     const kw::ir::Array& array = (*outputs)[i];
     const kw::ir::Output& output = reading->graph.outputs[i];
-    json values = json::array();
-    for (double value : array.values) values.push_back(number(value));
     kw::ir::DType dtype = reading->graph[output.node].type.floor();
     json entry = {{"name", output.name},
                   {"shape", array.shape},
                   {"dtype", kw::ir::info(dtype).torch_name},
-                  {"values", std::move(values)}};
+                  {"values", kw::tools::numbers_to_json(array.values)}};
     if (output.updates) entry["updates"] = *output.updates;
     result.push_back(std::move(entry));
   }

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/text.h"
+#include "array_json.h"
 #include "in_double.h"
 #include "ir/derivative/derivative.h"
 #include "ir/infer.h"
@@ -43,18 +43,11 @@ T good(Result<T> result) {
   return *std::move(result);
 }
 
-// JSON has no word for infinities and NaN; strings that Python's float() reads do.
-json numbers(const std::vector<double>& values) {
-  json list = json::array();
-  for (double v : values) std::isfinite(v) ? list.push_back(v) : list.push_back(number_text(v));
-  return list;
-}
-
 json described(const ir::Array& array, ir::DType type) {
   return {{"dtype", std::string(info(is_weak(type) ? ir::DType::F64 : type).torch_name)},
           {"shape", array.shape},
-          {"values", numbers(array.values)},
-          {"bounds", numbers(array.bounds)}};
+          {"values", tools::numbers_to_json(array.values)},
+          {"bounds", tools::numbers_to_json(array.bounds)}};
 }
 
 json inputs_of(const ir::Graph& graph, const ir::Environment& call) {

@@ -2,12 +2,16 @@
 // script needs to run the graph beside the original.
 //
 //   read_graph FILE[:NAME] [--eval] [--shape x=rows,cols] [--dtype x=bf16] [--init eps=1e-6] [--present gate] [--json]
-//   read_graph --serve        the same arguments, one JSON list per line on stdin; one JSON object per line on stdout
+//   read_graph --serve        the same arguments, one JSON list per line on stdin; one JSON object per line on stdout.
+//                             {"inputs": {"x": {"shape": …, "values": …}}, "sizes": {…}} runs the graph last read, as
+//                             it was read, in the rounded semantics, and answers with values and bounds.
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "array_json.h"
+#include "ir/interpreter/interpreter.h"
 #include "ir/text/print.h"
 #include "understand/python/read.h"
 #include "understand/reference/reference.h"
@@ -100,10 +104,27 @@ Json describe(const ReadResult& read) {
   return json;
 }
 
-Json answer(const ReadRequest& request) {
+Json refusal(const kw::Error& error) { return {{"error", kw::render(error)}, {"kind", static_cast<int>(error.kind)}}; }
+
+Json answer(const ReadRequest& request, kw::ir::Graph* last_read = nullptr) {
   const auto read = kw::understand::read_python(request);
-  if (read) return describe(*read);
-  return {{"error", kw::render(read.error())}, {"kind", static_cast<int>(read.error().kind)}};
+  if (!read) return refusal(read.error());
+  if (last_read != nullptr) *last_read = read->graph;
+  return describe(*read);
+}
+
+Json evaluate(const kw::ir::Graph& read, const Json& call) {
+  const kw::ir::Graph graph = kw::ir::bind_types(read);
+  const kw::ir::InterpretOptions options{.semantics = kw::ir::Semantics::Rounded, .track_bounds = true};
+  const auto outputs = kw::ir::interpret(graph, kw::tools::environment_from_json(call, graph), options);
+  if (!outputs) return refusal(outputs.error());
+  Json list = Json::array();
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    Json array = kw::tools::array_to_json((*outputs)[i], true);
+    array["dtype"] = kw::ir::info(graph[graph.outputs[i].node].type.floor()).torch_name;
+    list.push_back(array);
+  }
+  return {{"outputs", list}};
 }
 
 }  // namespace
@@ -111,10 +132,14 @@ Json answer(const ReadRequest& request) {
 int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments == std::vector<std::string>{"--serve"}) {
+    kw::ir::Graph last_read;
     for (std::string line; std::getline(std::cin, line);) {
+      const Json asked = Json::parse(line);
       bool json = true;
-      const ReadRequest request = request_of(Json::parse(line).get<std::vector<std::string>>(), json);
-      std::cout << answer(request).dump() << std::endl;
+      const Json answered = asked.is_object()
+                                ? evaluate(last_read, asked)
+                                : answer(request_of(asked.get<std::vector<std::string>>(), json), &last_read);
+      std::cout << answered.dump() << std::endl;
     }
     return 0;
   }
