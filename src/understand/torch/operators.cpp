@@ -85,11 +85,19 @@ bool is_literal(const Value& value) {
   return value.get<double>() || value.get<bool>();
 }
 
+// A number divided by a tensor is Tensor.__rtruediv__: the reciprocal rounds, and so does its product with the number.
+Result<Value> divide_number(Call& call, const Value& number, const Value& tensor) {
+  KW_TRY(Value reciprocal, call_torch(call.context, "torch.reciprocal", {{tensor}, {}}));
+  if (is_literal(number) && known_number(call.builder.graph(), number) == 1.0) return reciprocal;
+  return call_torch(call.context, "torch.mul", {{reciprocal, number}, {}});
+}
+
 template <Arithmetic kind>
 Result<Value> arithmetic(Call& call) {
   const Value& a = call["input"];
   const Value& b = call["other"];
   constexpr const ArithmeticInfo& info = kArithmetic[static_cast<size_t>(kind)];
+  if (kind == Arithmetic::TrueDiv && b.is_tensor() && is_number(a)) return divide_number(call, a, b);
   if (a.is_tensor() || b.is_tensor()) return call_torch(call.context, info.torch, {{a, b}, {}});
   if (!is_number(a) || !is_number(b))
     return call.refuse("is not defined on " + describe(a, call.builder.graph()) + " and " +
