@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -14,7 +15,28 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / os.environ.get("BUILD", "build") / "example_eval"
 
 INFINITY = float("inf")
-POINTS = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, -3.0, 6.0, -6.0, 20.0, 21.0, 50.0, 100.0, -100.0, 1e4, -1e4]
+POINTS = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.0,
+    -1.0,
+    3.0,
+    -3.0,
+    6.0,
+    -6.0,
+    1.5,
+    -1.5,
+    2.5,
+    20.0,
+    21.0,
+    50.0,
+    100.0,
+    -100.0,
+    1e4,
+    -1e4,
+]
 ROWS = [[0.0, 0, 0, 0], [1, -2, 3, 4], [2, 2, 2, 2], [1, 0, 1, 0], [100, -100, 50, 3]]
 
 POINTWISE = [
@@ -44,13 +66,31 @@ POINTWISE = [
     "torch.sinc(x)",
     "torch.clamp(x, min=0)",
     "torch.clamp(x, -1.0, 1.0)",
+    "torch.clamp(x, max=2.5)",
+    "torch.clamp_min(x, 0)",
+    "torch.clamp_max(x, 1.0)",
+    "torch.clip(x, 0.0, 1.0)",
+    "torch.clamp(x, min=torch.zeros_like(x))",
+    "torch.clamp(x, max=torch.ones_like(x))",
+    "torch.clamp(x, min=-torch.ones_like(x), max=torch.ones_like(x))",
     "torch.maximum(x, torch.zeros_like(x))",
+    "torch.maximum(x, torch.tensor(0.0))",
+    "torch.minimum(x, torch.tensor(1.0))",
+    "torch.where(x > 0, x, torch.zeros_like(x))",
+    "torch.square(F.relu(x))",
+    "torch.mul(x, (x > 0))",
+    "F.prelu(x, torch.full((1,), 0.25))",
+    "F.hardtanh(x, -0.5, 2.5)",
     "torch.abs(x)",
     "torch.logaddexp(x, torch.zeros_like(x))",
     "F.binary_cross_entropy_with_logits(x, torch.ones_like(x), reduction='none')",
     "F.binary_cross_entropy_with_logits(x, torch.zeros_like(x), reduction='none')",
     "F.smooth_l1_loss(x, torch.zeros_like(x), reduction='none')",
     "F.huber_loss(x, torch.zeros_like(x), reduction='none')",
+    "F.huber_loss(x, torch.zeros_like(x), reduction='none', delta=1.5)",
+    "F.l1_loss(x, torch.zeros_like(x), reduction='none')",
+    "F.hinge_embedding_loss(x, torch.full_like(x, -1.0), reduction='none')",
+    "F.margin_ranking_loss(x, torch.zeros_like(x), torch.ones_like(x), reduction='none')",
 ]
 ROWWISE = [
     "torch.norm(x, dim=-1)",
@@ -73,7 +113,7 @@ ROWWISE = [
 
 def source(expressions, shape):
     names = ", ".join(f"x{i}: torch.Tensor" for i in range(len(expressions)))
-    lines = [f"    y{i} = {e.replace('(x', f'(x{i}')}" for i, e in enumerate(expressions)]
+    lines = [f"    y{i} = " + re.sub(r"\bx\b", f"x{i}", e) for i, e in enumerate(expressions)]
     returned = ", ".join(f"y{i}" for i in range(len(expressions)))
     inputs = ", ".join([f"torch.randn({', '.join(map(str, shape))})"] * len(expressions))
     return "\n".join(

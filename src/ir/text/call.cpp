@@ -10,7 +10,7 @@ namespace {
 
 // Composite functions that people look for: how to say them with primitives.
 constexpr std::pair<std::string_view, std::string_view> kComposites[] = {
-    {"relu", "relu(x) is max(x, 0)"},
+    {"relu", "relu(x) is max(x, 0), or select(x <= 0, 0, x) for a derivative of 0 at 0"},
     {"silu", "silu(x) is x * sigmoid(x)"},
     {"softmax", "softmax over cols is e / sum(e, cols) with e = exp(x - reduce_max(x, cols))"},
     {"where", "a choice is select(condition, a, b)"},

@@ -207,7 +207,19 @@ Result<Value> add_combined(Call& call) {  // addcmul, addcdiv
   });
 }
 
-// Limits need no rounding of their own: the result is rounded, and rounding keeps order.
+// Limits need no rounding of their own: the result is rounded, and rounding keeps order. A limit that is a tensor
+// leaves the cotangent of an equal element to the input, where a maximum of two tensors would halve it; the maximum
+// behind it is for NaN.
+Result<TensorValue> limited(Call& call, Op op, const TensorValue& x, const TensorValue& limit) {
+  if (is_weak(call.builder, limit)) return elementwise(call.context, op, {x, limit});
+  KW_TRY(Type type, result_type(call.builder, {x, limit}));
+  KW_TRY(Broadcasted common, broadcast_together(call.context, {x, limit}));
+  Expression a(call.context, operand_in(call.builder, {common.nodes[0], x.dims}, type));
+  Expression b(call.context, operand_in(call.builder, {common.nodes[1], limit.dims}, type));
+  Expression within = op == Op::Max ? less_equal(b, a) : less_equal(a, b);
+  return TensorValue{select(within, a, a.apply(op, b)).node(), common.dims};
+}
+
 Result<Value> clamp(Call& call) {
   KW_TRY(TensorValue out, call.tensor("input"));
   if (!call.given("min") && !call.given("max")) return call.refuse("needs 'min' or 'max'");
@@ -215,7 +227,7 @@ Result<Value> clamp(Call& call) {
     if (!call.given(limit)) continue;
     auto bound = as_operand(call.builder, call[limit]);
     if (!bound) return call.wrong(limit, "a number or a tensor");
-    KW_TRY(out, elementwise(call.context, op, {out, *bound}));
+    KW_TRY(out, limited(call, op, out, *bound));
   }
   return Value{out};
 }
@@ -223,7 +235,7 @@ Result<Value> clamp(Call& call) {
 template <Op op>
 Result<Value> clamp_one_side(Call& call) {
   KW_TRY(auto operands, operands_of(call, {"input", op == Op::Max ? "min" : "max"}));
-  KW_TRY(TensorValue out, elementwise(call.context, op, std::move(operands)));
+  KW_TRY(TensorValue out, limited(call, op, operands[0], operands[1]));
   return Value{out};
 }
 
