@@ -4,7 +4,10 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 selection=(-m "not slow and not gpu")
-[[ "${1:-}" == --slow ]] && selection=(-m "not gpu")
+if [[ "${1:-}" == --slow ]]; then
+  selection=(-m "not gpu")
+  export KW_SLOW_TESTS=1
+fi
 
 start=$SECONDS
 ctest --test-dir "$BUILD" --output-on-failure --no-tests=error -j "$(nproc)"

@@ -1,4 +1,4 @@
-// A pass, generated for cpu, compiled, and run in a worker beside the graph's interpreter.
+// Passes of an op, generated for cpu, compiled, and run in a worker beside the graph's interpreter.
 #pragma once
 
 #include <map>
@@ -27,20 +27,28 @@ inline constexpr Layout kLayouts[] = {Layout::Dense, Layout::Gaps, Layout::Trans
                                       Layout::Every2nd};
 const char* name_of(Layout layout);
 
+// The call with every tensor rounded to its type.
+ir::Environment rounded(const ir::Graph& graph, const Types& types, ir::Environment call);
+Types with_defaults(const ir::Graph& graph, const Types& types);
+
 class CpuPass {
  public:
-  // `graph` as a whole op of one pass. Asserts that it is generated, or gives the refusal.
+  // `graph` as a whole op of one pass, or the rule that refuses it.
   static Result<CpuPass> make(const std::string& name, const ir::Graph& graph);
+  static Result<CpuPass> make(const act::OpMath& math);
 
   const act::Generated& generated() const { return generated_; }
   // Runs the kernels on the call's inputs and expects every output within the oracle's bound; nothing outside is
   // written, no input changes, and a second run agrees to the bit. Fails the test where it does not.
-  void expect_oracle(const std::string& what, const Types& types, const ir::Environment& call, Layout layout);
+  void expect_oracle(const std::string& what, const Types& types, const ir::Environment& call, Layout layout,
+                     size_t pass = 0);
+  // Compiles for every one of these, two at a time.
+  void compile_for(const std::vector<Types>& all);
   int compilations() const { return compilations_; }
 
  private:
   const device::CompiledSet* compiled(const Types& types);
-  ir::Graph graph_;
+  std::vector<ir::Graph> graphs_;  // one per pass
   act::Generated generated_;
   std::map<Types, device::CompiledSet> compiled_;
   int compilations_ = 0;

@@ -249,7 +249,7 @@ class ValueLowering {
       case ir::OpKind::Scan:
         return refuse(id, "rule scan");
       case ir::OpKind::Indexed:
-        return refuse(id, "rule indexed");
+        return lower_indexed(id, node, at, guard);
       case ir::OpKind::Order:
         return refuse(id, "rule order");
       case ir::OpKind::Contraction:
@@ -492,6 +492,28 @@ class ValueLowering {
     ValueId result = parts.back().second;
     for (size_t i = parts.size() - 1; i-- > 0;) result = select(parts[i].first, parts[i].second, result, node.type, id);
     return result;
+  }
+
+  // At a place that the math names (weight[0]) a gather is a load there, and a scatter what is added or set there.
+  Result<ValueId> lower_indexed(NodeId id, const Node& node, Coordinates at, ValueId guard) {
+    const bool gathers = node.op == Op::Gather;
+    if (!gathers && node.op != Op::ScatterAdd && node.op != Op::ScatterSet) return refuse(id, "rule indexed");
+    const AxisId axis = node.as<ir::AxisList>().axes[0];
+    const Node& index = graph_[node.args[1]];
+    const std::optional<int64_t> size = graph_.axis(axis).size.constant();
+    if (index.op != Op::Const || !size) return refuse(id, "rule indexed");
+    const auto place = static_cast<int64_t>(index.as<ir::Literal>().number());
+    if (place < 0 || place >= *size) return refuse(id, "rule indexed");
+    if (gathers) {
+      at[axis] = size_index(place);
+      return lower(node.args[0], at, guard);
+    }
+    const ValueId here = compare(Op::Eq, at.at(axis), size_index(place));
+    KW_TRY(ValueId base, lower(node.args[0], at, guard));
+    KW_TRY(ValueId value, lower(node.args[2], at, both(guard, here)));
+    if (node.op == Op::ScatterSet) return select(here, value, base, node.type, id);
+    const ValueId added = select(here, value, number(0), node.type, kNoNode);
+    return map(Op::Add, {base, added}, node.type, id);
   }
 
   // A load that is not made where the condition fails needs no select beside it: the fill is what it gives there.

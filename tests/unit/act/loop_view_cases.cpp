@@ -131,6 +131,12 @@ return y, s
       n_m);
   add("transposed_output", "op t(x: f32[n, m], w: f32[m])\n  y = x * w\nreturn y[m, n]\n", n_m);
   add("outer_product", "op o(x: f32[n], w: f32[m])\n  y = x * w\n  s = sum(y, n, m)\nreturn y, s\n", n_m);
+  add("places_that_the_math_names", R"(op g(x: f32[n, k = 3], w: f32[k])
+  y = gather(x, 2, k) * gather(w, 0, k) + sum(gather(x, 1, k), n)
+  z = scatter_add(w, 1, sum(y, n), k)
+return y, z
+)",
+      n);
   add("copies", "op c(x: T[n, m])\nreturn x, same = x[m, n], n_elements = size(n*m) + 0*2\n", n_m);
   add("reduction_of_everything_with_several_outputs", R"(op r(x: f32[n, m], z: no_grad f32[n, m])
   s = sum(x, n, m)

@@ -112,11 +112,21 @@ class EntryWriter {
       } else if (use == Dimension::Used) {
         stride = buffer(id).name + "_stride_" + std::to_string(d);
         s.parameters.push_back("int64_t " + stride);
-        s.contract.push_back({Kind::Stride, buffer(id).name, static_cast<int>(d), "i64", ""});
+        // Of a dense tensor it follows from the shape; the tensor's own says nothing along a dimension of size one.
+        if (fast && !merged_.empty() && !workspace)
+          s.contract.push_back({Kind::Size, dense_stride(id, d), 0, "i64", ""});
+        else
+          s.contract.push_back({Kind::Stride, buffer(id).name, static_cast<int>(d), "i64", ""});
       }
       strides += (d ? ", " : "") + stride;
     }
     return rank == 0 ? "{" + buffer(id).name + "}" : "{" + buffer(id).name + ", {" + strides + "}}";
+  }
+
+  std::string dense_stride(BufferId id, size_t dimension) const {
+    ir::Size stride(1);
+    for (size_t d = dimension + 1; d < buffer(id).shape.size(); ++d) stride = stride * buffer(id).shape[d];
+    return size_text(stride);
   }
 
   // Whether every tensor has exactly the merged axes: then their order in memory does not matter, as long as it is one.

@@ -1,0 +1,18 @@
+// The profiles of the examples of tiers 1 and 2, as the engine reads them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace kw::test {
+
+const std::vector<std::string>& generated_examples();  // names of files in examples/, without .py
+// Fails the test if the example is not understood.
+profile::Profile example_profile(const std::string& name);
+
+// A run of the slow tests too (make test-all).
+bool slow_tests();
+
+}  // namespace kw::test
