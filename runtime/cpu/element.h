@@ -64,6 +64,47 @@ struct f16 {
   }
 };
 
+// The 8-bit floats, by the same steps: kMantissa bits and an exponent of bias kBias. kFinite: no infinity, and NaN is
+// all ones (e4m3fn); what is too large becomes NaN there, and infinity in the other.
+template <int kMantissa, int kBias, bool kFinite>
+struct f8 {
+  uint8_t bits;
+  f8() = default;
+  f8(const f8& other) : bits(other.bits) {}
+  f8& operator=(const f8& other) {
+    bits = other.bits;
+    return *this;
+  }
+  explicit f8(float value) {  // to nearest, ties to even
+    constexpr int kDropped = 23 - kMantissa;
+    constexpr uint32_t kLargest = kFinite ? 0x7eu : 0x7bu, kBeyond = kFinite ? 0x7fu : 0x7cu;
+    const uint32_t word = __builtin_bit_cast(uint32_t, value);
+    const uint32_t magnitude = word & 0x7fffffffu;
+    const uint32_t normal = (magnitude + ((1u << (kDropped - 1)) - 1) + ((magnitude >> kDropped) & 1u) -
+                             (static_cast<uint32_t>(127 - kBias) << 23)) >>
+                            kDropped;
+    // Beside this number the last place of an f32 is that of a subnormal: the sum rounds there.
+    constexpr uint32_t kBeside = static_cast<uint32_t>(127 + 1 - kBias - kMantissa + 23) << 23;
+    const float sum = __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, kBeside);
+    const uint32_t subnormal = __builtin_bit_cast(uint32_t, sum) - kBeside;
+    const uint32_t finite = magnitude < (static_cast<uint32_t>(127 + 1 - kBias) << 23) ? subnormal : normal;
+    const uint32_t number = finite > kLargest || magnitude >= 0x7f800000u ? kBeyond : finite;
+    bits = static_cast<uint8_t>((magnitude > 0x7f800000u ? 0x7fu : number) | ((word >> 24) & 0x80u));
+  }
+  explicit f8(double value) : f8(round_to_odd(value)) {}
+  operator float() const {
+    constexpr uint32_t kScale = static_cast<uint32_t>(127 + 127 - kBias) << 23;  // 2^(127 - bias)
+    const uint32_t magnitude = bits & 0x7fu;
+    const float scaled = __builtin_bit_cast(float, magnitude << (23 - kMantissa)) * __builtin_bit_cast(float, kScale);
+    const uint32_t special = kFinite ? 0x7fc00000u : magnitude == 0x7cu ? 0x7f800000u : 0x7fc00000u;
+    const bool is_special = kFinite ? magnitude == 0x7fu : magnitude >= 0x7cu;
+    const uint32_t word = is_special ? special : __builtin_bit_cast(uint32_t, scaled);
+    return __builtin_bit_cast(float, word | (static_cast<uint32_t>(bits & 0x80u) << 24));
+  }
+};
+using f8e4m3 = f8<3, 7, true>;
+using f8e5m2 = f8<2, 15, false>;
+
 // The floating type that holds values of all of these: what PyTorch promotes them to.
 template <class A, class... Rest>
 struct join_of : join_of<A, typename join_of<Rest...>::type> {};

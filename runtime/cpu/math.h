@@ -48,6 +48,19 @@ inline T sigmoid(T x) {
   return 1 / (1 + exp(-x));
 }
 template <class T>
+inline T erfinv(T x) {
+  const double magnitude = std::fabs(static_cast<double>(x)), rest = 1 - magnitude;
+  if (!(magnitude < 1)) return magnitude == 1 ? std::copysign(T(INFINITY), x) : T(NAN);
+  const double log_term = std::log(rest * (1 + magnitude)), half = 4.330746750799873 + log_term / 2;
+  double y = std::sqrt(std::sqrt(half * half - log_term / 0.147) - half);
+  for (int i = 0; i < 4; ++i) {  // Halley's step, from Winitzki's approximation
+    const double error = magnitude < 0.5 ? std::erf(y) - magnitude : rest - std::erfc(y);
+    const double newton = error / (1.1283791670955126 * std::exp(-y * y));
+    y -= newton / (1 + y * newton);
+  }
+  return magnitude == 0 ? x : static_cast<T>(std::copysign(y, static_cast<double>(x)));
+}
+template <class T>
 inline T sign(T x) {
   return static_cast<T>((x > 0) - (x < 0));
 }

@@ -34,6 +34,10 @@ double read_element(const std::byte* at, DType dtype) {
       return static_cast<float>(bits(bf16{}));
     case DType::F16:
       return static_cast<float>(bits(f16{}));
+    case DType::F8E4M3:
+      return static_cast<float>(bits(f8e4m3{}));
+    case DType::F8E5M2:
+      return static_cast<float>(bits(f8e5m2{}));
     case DType::I64:
       return static_cast<double>(bits(int64_t{}));
     case DType::I32:
@@ -58,6 +62,10 @@ void write_element(std::byte* at, DType dtype, double value) {
       return put(bf16(static_cast<float>(value)));
     case DType::F16:
       return put(f16(static_cast<float>(value)));
+    case DType::F8E4M3:
+      return put(f8e4m3(static_cast<float>(value)));
+    case DType::F8E5M2:
+      return put(f8e5m2(static_cast<float>(value)));
     case DType::I64:
       return put(static_cast<int64_t>(value));
     case DType::I32:

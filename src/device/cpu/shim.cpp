@@ -57,12 +57,14 @@ Result<std::string> bridge(const Pass& pass, const Entry& entry, const kernel::T
 }  // namespace
 
 Result<std::string> cpp_type(DType dtype) {
-  static constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::Bool, "bool"},
+  static constexpr std::array<std::pair<DType, std::string_view>, 12> kNames = {{{DType::Bool, "bool"},
                                                                                  {DType::U8, "std::uint8_t"},
                                                                                  {DType::I8, "std::int8_t"},
                                                                                  {DType::I16, "std::int16_t"},
                                                                                  {DType::I32, "std::int32_t"},
                                                                                  {DType::I64, "std::int64_t"},
+                                                                                 {DType::F8E4M3, "kw::f8e4m3"},
+                                                                                 {DType::F8E5M2, "kw::f8e5m2"},
                                                                                  {DType::BF16, "kw::bf16"},
                                                                                  {DType::F16, "kw::f16"},
                                                                                  {DType::F32, "float"},

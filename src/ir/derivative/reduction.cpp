@@ -7,13 +7,6 @@
 namespace kw::ir::vjp {
 namespace {
 
-// Cotangent of p given that of prod(p, axis): the product of all the others, which exists where some are zero too.
-NodeId prod_over_one_axis(Adjoint& at, NodeId cotangent, NodeId p, AxisId axis) {
-  NodeId before = at.b.make(Op::CumProd, {p}, ScanAttr{axis, false, true});
-  NodeId after = at.b.make(Op::CumProd, {p}, ScanAttr{axis, true, true});
-  return at.mul(cotangent, at.mul(before, after));
-}
-
 // True at the end of `axis` where a scan that runs in the given direction starts.
 NodeId at_start(Adjoint& at, AxisId axis, bool reverse) {
   NodeId start = reverse ? at.b.size_of(at.size(axis) - Size(1)) : at.b.integer(0);
@@ -34,13 +27,17 @@ Status mean(Adjoint& at) {
   return {};
 }
 
+// The product of all the others: dy * y / x as in PyTorch where nothing is zero; where one factor is, it alone has a
+// derivative, and where several are, none has.
 Status prod(Adjoint& at) {
   const Axes& axes = at.node.as<AxisList>().axes;
-  std::vector<NodeId> partial{at.x(0)};  // partial[i]: the product over the first i axes
-  for (size_t i = 0; i + 1 < axes.size(); ++i) partial.push_back(at.b.reduce(Op::Prod, partial.back(), {axes[i]}));
-  NodeId cotangent = at.dy;
-  for (size_t i = axes.size(); i-- > 0;) cotangent = prod_over_one_axis(at, cotangent, partial[i], axes[i]);
-  at.give(0, cotangent, at.axes_of(at.x(0)));
+  NodeId x = at.x(0), is_zero = at.b.make(Op::Eq, {x, at.b.constant(0.0)});
+  NodeId zeros = at.b.reduce(Op::Sum, is_zero, axes);
+  NodeId of_nonzero = at.b.reduce(Op::Prod, at.select(is_zero, at.b.constant(1.0), x), axes);
+  NodeId scaled = at.mul(at.dy, of_nonzero), none = at.b.constant(0.0);
+  NodeId others = at.select(at.b.make(Op::Eq, {zeros, at.b.integer(0)}), at.div(scaled, x), none);
+  NodeId alone = at.select(at.b.make(Op::Eq, {zeros, at.b.integer(1)}), scaled, none);
+  at.give(0, at.select(is_zero, alone, others), at.axes_of(x));
   return {};
 }
 

@@ -32,19 +32,24 @@ void expect_rounding_of(DType type) {
   // Every number of the type, its neighbours in f32, and the ties between it and the next.
   for (uint32_t i = 0; i < 0x10000; ++i) {
     Element element;
-    element.bits = static_cast<uint16_t>(i);
+    element.bits = static_cast<decltype(element.bits)>(i);
     const float value = element;
     check(value);
     check(std::nextafter(value, INFINITY));
     check(std::nextafter(value, -INFINITY));
     Element next;
-    next.bits = static_cast<uint16_t>(i + 1);
+    next.bits = static_cast<decltype(next.bits)>(i + 1);
     check(static_cast<float>((static_cast<double>(value) + static_cast<double>(static_cast<float>(next))) / 2));
   }
 }
 
 TEST(CpuElement, Bf16RoundsToNearestEvenAndReadsBackExactly) { expect_rounding_of<kw::bf16>(DType::BF16); }
 TEST(CpuElement, F16RoundsToNearestEvenAndReadsBackExactly) { expect_rounding_of<kw::f16>(DType::F16); }
+
+TEST(CpuElement, F8RoundsToNearestEvenAndReadsBackExactly) {
+  expect_rounding_of<kw::f8e4m3>(DType::F8E4M3);
+  expect_rounding_of<kw::f8e5m2>(DType::F8E5M2);
+}
 
 TEST(CpuElement, TypesJoinAsPyTorchPromotes) {
   static_assert(std::is_same_v<kw::join<kw::bf16, kw::bf16>, kw::bf16>);

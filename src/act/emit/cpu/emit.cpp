@@ -52,8 +52,6 @@ class PassEmitter {
     };
     for (const LoopKernel& kernel : program_.kernels)
       for (const Value& value : kernel.values) {
-        const ir::DType floor = value.type.floor();
-        if (floor == ir::DType::F8E4M3 || floor == ir::DType::F8E5M2) return refuse("fp8", "fp8");
         if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && reduced->op == ir::Op::Reduce)
           return refuse("a reduction by a combine", "combine");
       }
