@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace kw::understand::python {
+namespace {
+
+// T and W are the types of an op's tensors and weights: a size that bears such a name is written small.
+std::string apart_from_types(std::string name) {
+  const bool is_type = (name[0] == 'T' || name[0] == 'W') &&
+                       std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (is_type) name[0] = name[0] == 'T' ? 't' : 'w';
+  return name;
+}
+
+}  // namespace
 
 void Facts::begin_reading(ir::GraphBuilder& builder) {
   changed_ = false;
@@ -18,10 +29,11 @@ ir::Size Facts::resolved(const ir::Size& size) const {
   });
 }
 
-ir::Size Facts::size(ir::GraphBuilder& builder, const std::string& name, std::optional<int64_t> hint,
+ir::Size Facts::size(ir::GraphBuilder& builder, const std::string& given, std::optional<int64_t> hint,
                      SizeOrigin origin) {
   if (hint && (*hint == 0 || *hint == 1)) return ir::Size(*hint);
   // A name that is bound again to another number is another size.
+  const std::string name = given.empty() ? given : apart_from_types(given);
   std::string unique = name;
   auto known = by_name_.find(unique);
   for (int i = 2; known != by_name_.end() && hint && sizes_[static_cast<size_t>(known->second)].hint != hint; ++i) {

@@ -20,6 +20,12 @@ TEST(PythonInterface, VariablesOfGetInputsNameTheSizes) {
             "op f(x: T[rows, cols], w: W[cols2 = cols])");
 }
 
+TEST(PythonInterface, ASizeNamedLikeATypeIsWrittenSmall) {
+  EXPECT_EQ(header(source("H, W = 64, 32\ndef f(x):\n    return x * 2\ndef get_inputs():\n"
+                          "    return [torch.randn(H, W)]\n")),
+            "op f(x: T[H, w])");
+}
+
 TEST(PythonInterface, EqualNumbersAloneAreNotTheSameSize) {
   const auto read = read_python(
       source("n = 8\nm = 8\ndef f(x):\n    return x * 2\ndef get_inputs():\n    return [torch.randn(n, m, 8)]\n"));
