@@ -12,7 +12,11 @@ KW_DEVICE T load(const T* from) {
   return *from;
 }
 template <class T>
-KW_DEVICE void store(T* to, T value) {
+struct element_of {
+  using type = T;
+};
+template <class T>
+KW_DEVICE void store(T* to, typename element_of<T>::type value) {
   *to = value;
 }
 
@@ -61,10 +65,11 @@ KW_DEVICE Vector<T, N> load_vector(const T* from) {
 template <int N, class T>
 KW_DEVICE Vector<T, N> load_vector_once(const T* from) {
   using W = Words<Vector<T, N>>;
-  W words;
+  Vector<T, N> value;
+  W& words = *reinterpret_cast<W*>(&value);
   KW_UNROLL
   for (int i = 0; i < W::kCount; ++i) words.words[i] = __ldcs(reinterpret_cast<const typename W::Word*>(from) + i);
-  return *reinterpret_cast<Vector<T, N>*>(&words);
+  return value;
 }
 template <int N, class T>
 KW_DEVICE void store_vector(T* to, const Vector<T, N>& value) {
@@ -84,6 +89,26 @@ KW_DEVICE T load_once(const T* from) {
 template <class T>
 KW_DEVICE void store_streaming(T* to, T value) {
   store_vector_streaming<1>(to, Vector<T, 1>{{value}});
+}
+
+// The first `count` of N neighbours, the others zero; and back.
+template <int N, class T>
+KW_DEVICE Vector<T, N> load_vector_once(const T* from, int64_t count) {
+  if (count >= N) return load_vector_once<N>(from);
+  Vector<T, N> value;
+  KW_UNROLL
+  for (int i = 0; i < N; ++i) value[i] = i < count ? load_once(from + i) : T(0.0f);
+  return value;
+}
+template <int N, class T>
+KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value, int64_t count) {
+  if (count >= N) {
+    store_vector_streaming(to, value);
+    return;
+  }
+  KW_UNROLL
+  for (int i = 0; i < N; ++i)
+    if (i < count) store_streaming(to + i, value[i]);
 }
 
 // A copy of 4, 8 or 16 bytes (or several times 16) from a tensor into shared memory that goes on while the thread does.

@@ -166,4 +166,29 @@ KW_DEVICE void lanes_reduce(int lanes, const Parts&... part) {
   (part.over_lanes(lanes), ...);
 }
 
+// One value of a reduction over the warps of a block, for each lane apart.
+template <class Op, class T>
+struct LanePart {
+  T& value;
+  Shared<T> parts;  // kMostWarps * 32
+  KW_DEVICE void publish() const { parts[kw::thread()] = value; }
+  KW_DEVICE void collect() const {
+    T all = parts[lane()];
+    for (int w = 1; w < warps(); ++w) all = Op::combine(all, T(parts[w * 32 + lane()]));
+    value = all;
+  }
+};
+template <class Op, class T>
+KW_DEVICE LanePart<Op, T> lane_part(T& value, typename shared_of<T>::type parts) {
+  return {value, parts};
+}
+// Reduces values over the warps of a block, all with one barrier; every thread has the results of its lane.
+template <class... Parts>
+KW_DEVICE void warps_reduce(const Parts&... part) {
+  if (warps() == 1) return;
+  (part.publish(), ...);
+  barrier();
+  (part.collect(), ...);
+}
+
 }  // namespace kw

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/emit/cpu/emit.h"
+#include "act/emit/cuda/emit.h"
 #include "act/emit/triton/emit.h"
 #include "act/loop/kernels.h"
 #include "act/pass_contract.h"
@@ -67,6 +68,28 @@ Result<Generated> generate_cpu(const OpMath& math, const std::vector<profile::Sc
   return out;
 }
 
+Result<Generated> generate_cuda(const OpMath& math, const std::vector<profile::ScheduleRow>& schedules) {
+  Generated out;
+  ManifestBuilder manifest(math, kernel::Target::Cuda);
+  auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
+    KW_TRY(const LoopProgram program, make_program(math.name + "_" + pass_name, graph));
+    cuda::PassOptions options;
+    options.pass = pass_name;
+    options.comment = head(math, graph, pass_name);
+    for (const profile::ScheduleRow& row : schedules)
+      if (row.target == "cuda" && row.pass == pass_name && row.guard.empty())
+        for (const auto& [name, value] : row.parameters) options.moves[name] = value;
+    KW_TRY(cuda::EmittedPass emitted, cuda::emit(program, options));
+    out.files[emitted.file] = std::move(emitted.text);
+    return manifest.add(program, std::move(emitted.pass));
+  };
+  KW_CHECK(add(math.forward, "forward"));
+  if (math.backward) KW_CHECK(add(*math.backward, "backward"));
+  out.manifest = std::move(manifest).take();
+  KW_CHECK(kernel::check(out.manifest));
+  return out;
+}
+
 Result<Generated> generate_triton(const OpMath& math) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Triton);
@@ -117,7 +140,7 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
     case kernel::Target::Triton:
       return generate_triton(math);
     case kernel::Target::Cuda:
-      break;
+      return generate_cuda(math, schedules);
   }
   return bad_input("kernels for " + std::string(kernel::name_of(target)) + " are not generated yet");
 }

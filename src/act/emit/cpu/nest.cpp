@@ -32,10 +32,28 @@ LoopAxisId contiguous_axis(const std::vector<Index>& at) {
   return -1;
 }
 
-void collect_symbols(const Index& index, std::set<ir::SymbolId>& symbols) {
-  if (index.kind == Index::Kind::Size)
-    for (ir::SymbolId s : index.size.symbols()) symbols.insert(s);
-  for (const Index& operand : index.operands) collect_symbols(operand, symbols);
+void collect_sizes(const Index& index, std::vector<ir::Size>& sizes) {
+  if (index.kind == Index::Kind::Size) sizes.push_back(index.size);
+  for (const Index& operand : index.operands) collect_sizes(operand, sizes);
+}
+
+// Whether sizes have the same value when the outer axis is called with size one and the inner one with the product.
+bool see_only_products(const std::vector<ir::Size>& sizes, const ir::Size& outer, const ir::Size& inner) {
+  const std::optional<ir::SymbolId> o = outer.as_symbol(), i = inner.as_symbol();
+  return std::all_of(sizes.begin(), sizes.end(), [&](const ir::Size& size) {
+    if (!o || !i) {
+      const std::vector<ir::SymbolId> symbols = size.symbols();
+      for (const ir::Size* axis : {&outer, &inner})
+        for (ir::SymbolId s : axis->symbols())
+          if (std::find(symbols.begin(), symbols.end(), s) != symbols.end()) return false;
+      return true;
+    }
+    return size == size.substitute([&](ir::SymbolId s) -> std::optional<ir::Size> {
+      if (s == *o) return ir::Size(1);
+      if (s == *i) return outer * inner;
+      return std::nullopt;
+    });
+  });
 }
 
 }  // namespace
@@ -80,14 +98,14 @@ Nest choose_nest(const LoopProgram& program, const LoopKernel& kernel) {
 std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, const LoopKernel& kernel,
                                                     const Nest& nest) {
   const std::vector<Access> accesses = accesses_of(kernel);
-  std::set<ir::SymbolId> used;  // sizes that the text mentions beside the bounds of its loops
+  std::vector<ir::Size> used;  // sizes that the text mentions beside the bounds of its loops
   std::set<LoopAxisId> positions;
   auto note = [&](const Index& index) {
-    collect_symbols(index, used);
+    collect_sizes(index, used);
     for (LoopAxisId a : axes_of(index)) positions.insert(a);
   };
   for (const Access& access : accesses)
-    for (const Index& index : *access.at) collect_symbols(index, used);
+    for (const Index& index : *access.at) collect_sizes(index, used);
   for (const Value& value : kernel.values) {
     if (const IndexValue* index = std::get_if<IndexValue>(&value.what)) note(index->index);
     if (const Reduced* reduced = std::get_if<Reduced>(&value.what)) note(reduced->position);
@@ -96,9 +114,10 @@ std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, 
     for (LoopAxisId axis : {outer, inner}) {
       if (positions.contains(axis)) return false;
       if (program.axes[static_cast<size_t>(axis)].size.constant()) return false;  // its bound is written out
-      for (ir::SymbolId s : program.axes[static_cast<size_t>(axis)].size.symbols())
-        if (used.contains(s)) return false;
     }
+    if (!see_only_products(used, program.axes[static_cast<size_t>(outer)].size,
+                           program.axes[static_cast<size_t>(inner)].size))
+      return false;
     for (const Access& access : accesses) {
       // The dimensions that have an axis at all, in order.
       std::vector<const Index*> dimensions;

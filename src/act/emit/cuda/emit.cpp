@@ -1,0 +1,141 @@
+#include "act/emit/cuda/emit.h"
+
+#include <algorithm>
+
+#include "act/emit/cpp/expand.h"
+#include "act/emit/cuda/entries.h"
+#include "act/emit/cuda/kernel_writer.h"
+#include "act/emit/cuda/split_sums.h"
+#include "act/pass_contract.h"
+#include "base/text.h"
+
+namespace kw::act::cuda {
+namespace {
+
+class PassEmitter {
+ public:
+  PassEmitter(const LoopProgram& program, const PassOptions& options)
+      : program_(split_sums(program)), options_(options), types_(program_.type_parameters) {}
+
+  Result<EmittedPass> run() {
+    KW_CHECK(supported());
+    EmittedPass out;
+    out.file = program_.name + ".cu";
+    out.pass.name = options_.pass;
+    std::vector<LoopKernel> kernels;
+    std::vector<KernelText> texts;
+    std::vector<schedule::CudaParameters> parameters;
+    for (const LoopKernel& kernel : program_.kernels) {
+      kernels.push_back(cpp::expand_reductions(kernel));
+      texts.push_back(write_kernel(program_, kernels.back(), types_));
+      KW_TRY(schedule::CudaParameters p,
+             schedule::with_moves(
+                 schedule::start_parameters(options_.machine, {texts.back().held, texts.back().column_sums}),
+                 options_.moves));
+      parameters.push_back(p);
+      if (texts.back().plan.accumulates && workers_.empty())
+        workers_ = workers_of(program_, kernels.back(), texts.back(), p);
+    }
+    if (workers_.empty()) workers_ = "1";
+    Lines code;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      EntryText entry = write_entries(program_, kernels[k], texts[k], types_, parameters[k], workers_);
+      if (!code.empty()) code.line("");
+      code.append(texts[k].lines);
+      code.line("");
+      code.append(entry.lines);
+      kernel::Step step;
+      step.entries = std::move(entry.entries);
+      for (kernel::Entry& e : step.entries) {
+        e.file = out.file;
+        with_workers(e);
+      }
+      out.pass.steps.push_back(std::move(step));
+    }
+    for (const Buffer& b : program_.buffers)
+      if (b.role == Buffer::Role::Workspace) out.pass.buffers.push_back(workspace(b));
+    out.text = file_text(code);
+    return out;
+  }
+
+ private:
+  Status supported() const {
+    auto refuse = [](const std::string& what, const char* rule) {
+      return bad_input(what + " is not generated for cuda yet: rule " + rule);
+    };
+    for (const LoopKernel& kernel : program_.kernels)
+      for (const Value& value : kernel.values) {
+        const ir::DType floor = value.type.floor();
+        if (floor == ir::DType::F8E4M3 || floor == ir::DType::F8E5M2) return refuse("fp8", "fp8");
+        if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && reduced->op == ir::Op::Reduce)
+          return refuse("a reduction by a combine", "combine");
+        if (const Map* map = std::get_if<Map>(&value.what); map && map->op == ir::Op::Random)
+          return refuse("a random number", "random");
+      }
+    return {};
+  }
+
+  std::string with_workers(const std::string& size) const {
+    if (!program_.workers) return size;
+    const std::string& name = program_.symbols[static_cast<size_t>(*program_.workers)].name;
+    // A size of its own, or a part of an expression of sizes.
+    std::string out;
+    for (size_t i = 0; i < size.size();) {
+      size_t end = i;
+      auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+      while (end < size.size() && is_word(size[end])) ++end;
+      const std::string word = size.substr(i, end - i);
+      if (word.empty()) {
+        out += size[i++];
+      } else {
+        out += word == name ? workers_ : word;
+        i = end;
+      }
+    }
+    return out;
+  }
+  void with_workers(kernel::Entry& e) const {
+    for (kernel::Argument& argument : e.arguments)
+      if (argument.kind == kernel::Argument::Kind::Size) argument.of = with_workers(argument.of);
+    for (std::string& guard : e.guards) guard = with_workers(guard);
+    e.launch.grid[0] = with_workers(e.launch.grid[0]);
+    e.launch.block[0] = with_workers(e.launch.block[0]);
+    e.launch.shared_bytes = with_workers(e.launch.shared_bytes);
+  }
+
+  kernel::Buffer workspace(const Buffer& b) const {
+    kernel::Buffer out;
+    out.name = b.name;
+    out.role = kernel::Role::Workspace;
+    out.type = type_text(b.type, program_.type_parameters);
+    for (const ir::Size& size : b.shape) out.shape.push_back(with_workers(size_text(size, program_)));
+    return out;
+  }
+
+  std::string file_text(const Lines& code) const {
+    Lines out;
+    for (const std::string& line : options_.comment) out.line(line.empty() ? "//" : "// " + line);
+    const std::string text = code.text();
+    for (const char* header : {"element.h", "math.h", "memory.h", "reduction.h", "row.h", "tensor.h", "thread.h"})
+      out.line("#include \"kw/" + std::string(header) + "\"");
+    out.line("");
+    const std::vector<std::string> aliases = types_.aliases();
+    for (const std::string& alias : aliases) out.line(alias);
+    if (!aliases.empty()) out.line("");
+    out.append(code);
+    return out.text();
+  }
+
+  const LoopProgram program_;
+  const PassOptions& options_;
+  cpp::CppTypes types_;
+  std::string workers_;
+};
+
+}  // namespace
+
+Result<EmittedPass> emit(const LoopProgram& program, const PassOptions& options) {
+  return PassEmitter(program, options).run();
+}
+
+}  // namespace kw::act::cuda

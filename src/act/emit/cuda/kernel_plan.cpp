@@ -1,0 +1,80 @@
+#include "act/emit/cuda/kernel_plan.h"
+
+#include <algorithm>
+
+#include "act/loop/index.h"
+
+namespace kw::act::cuda {
+namespace {
+
+bool has(const std::vector<LoopAxisId>& axes, LoopAxisId axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+}  // namespace
+
+std::vector<LoopAxisId> KernelPlan::row_axes() const {
+  std::vector<LoopAxisId> axes = nest.loop;
+  if (nest.inner >= 0 && nest.reduces_inner()) axes.push_back(nest.inner);
+  return axes;
+}
+
+KernelPlan plan_kernel(const LoopProgram& program, const LoopKernel& kernel) {
+  KernelPlan plan;
+  plan.nest = cpu::choose_nest(program, kernel);
+  bool loops = false;
+  for (const Stage& stage : kernel.stages) {
+    loops |= !stage.loop.empty();
+    plan.accumulates |= !stage.accumulates.empty();
+  }
+  using Shape = KernelPlan::Shape;
+  if (plan.nest.inner < 0)
+    plan.shape = Shape::Points;
+  else if (!loops)
+    plan.shape = Shape::Elements;
+  else if (plan.nest.reduces_inner())
+    plan.shape = Shape::Rows;
+  else
+    plan.shape = Shape::Columns;
+  for (const Stage& stage : kernel.stages)
+    for (const Accumulate& sum : stage.accumulates) {
+      const SumKind kind = kind_of(plan, sum);
+      plan.has_segments |= kind == SumKind::Segment;
+      if (plan.shape == Shape::Columns || (plan.shape == Shape::Elements && kind != SumKind::Scalar))
+        plan.shape = Shape::Points;
+      if (plan.shape == Shape::Rows && kind == SumKind::Segment)
+        for (const Index& index : sum.at)
+          if (has(axes_of(index), plan.nest.inner)) plan.shape = Shape::Points;
+    }
+  return plan;
+}
+
+SumKind kind_of(const KernelPlan& plan, const Accumulate& sum) {
+  if (sum.at.empty()) return SumKind::Scalar;
+  if (std::all_of(sum.at.begin(), sum.at.end(), [](const Index& index) { return index == size_index(0); }))
+    return SumKind::Scalar;
+  const std::vector<LoopAxisId> row = plan.row_axes();
+  if (plan.nest.reduces_inner() && row.size() == sum.at.size() &&
+      std::equal(row.begin(), row.end(), sum.at.begin(),
+                 [](LoopAxisId axis, const Index& index) { return index == axis_index(axis); }))
+    return SumKind::Column;
+  return SumKind::Segment;
+}
+
+Run run_of(const std::vector<Index>& at, LoopAxisId inner) {
+  if (at.empty() || inner < 0) return {};
+  for (const Index& index : at)
+    if (!values_of(index).empty()) return {};
+  for (size_t d = 0; d + 1 < at.size(); ++d)
+    if (has(axes_of(at[d]), inner)) return {};
+  const Index& last = at.back();
+  if (last == axis_index(inner)) return {true, ir::Size(0)};
+  if (last.kind != Index::Kind::Add) return {};
+  for (int i : {0, 1}) {
+    const Index &axis = last.operands[static_cast<size_t>(i)], &rest = last.operands[static_cast<size_t>(1 - i)];
+    if (axis == axis_index(inner) && rest.kind == Index::Kind::Size) return {true, rest.size};
+  }
+  return {};
+}
+
+}  // namespace kw::act::cuda

@@ -1,0 +1,784 @@
+#include "act/emit/cuda/kernel_writer.h"
+
+#include <algorithm>
+
+#include "act/emit/cuda/values.h"
+#include "act/emit/skeleton.h"
+#include "act/loop/index.h"
+#include "base/text.h"
+
+namespace kw::act::cuda {
+namespace {
+
+using Axes = std::vector<LoopAxisId>;
+using Shape = KernelPlan::Shape;
+using ir::Op;
+
+// Words that the skeletons use themselves.
+constexpr std::string_view kReserved[] = {
+    "kw",     "vector",  "vectors",   "first",     "start",        "step",      "element", "tile",
+    "tiles",  "lane",    "lanes",     "groups",    "point",        "points",    "inside",  "end",
+    "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements", "kRoom",   "kPlace",
+    "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",         "k"};
+
+constexpr std::string_view kElementsFile = "templates/cuda/elements.cu";
+constexpr std::string_view kRowsFile = "templates/cuda/rows.cu";
+constexpr std::string_view kColumnsFile = "templates/cuda/columns.cu";
+
+bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+size_t find_word(const std::string& text, const std::string& word, size_t from = 0) {
+  for (size_t at = text.find(word, from); at != std::string::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_word(text[at - 1]);
+    const size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_word(text[end]))) return at;
+  }
+  return std::string::npos;
+}
+std::string replace_word(std::string text, const std::string& word, const std::string& by) {
+  for (size_t at = find_word(text, word); at != std::string::npos; at = find_word(text, word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+Axes axes_of_access(const std::vector<Index>& at) {
+  Axes axes;
+  for (const Index& index : at)
+    for (LoopAxisId a : axes_of(index))
+      if (!has(axes, a)) axes.push_back(a);
+  return axes;
+}
+
+// How a reduction is spelled: the functor of runtime/cuda/reduction.h, and how a term joins.
+struct Reduction {
+  const char* functor;
+  const char* start;
+  const char* join;  // with the variable and the term in the places of $ and #
+};
+Reduction reduction_of(Op op) {
+  switch (op) {
+    case Op::Sum:
+    case Op::Mean:
+      return {"kw::Sum", "0", "$ += #;"};
+    case Op::Prod:
+      return {"kw::Product", "1", "$ *= #;"};
+    case Op::ReduceMax:
+      return {"kw::Maximum", "kw::Least()", "$ = kw::maximum($, #);"};
+    case Op::ReduceMin:
+      return {"kw::Minimum", "kw::Greatest()", "$ = kw::minimum($, #);"};
+    case Op::Any:
+      return {"kw::Or", "false", "$ |= #;"};
+    case Op::All:
+      return {"kw::And", "true", "$ &= #;"};
+    default:
+      break;
+  }
+  KW_ASSERT(false, "a reduction that has no loop was expanded or refused before");
+  return {};
+}
+
+class KernelWriter {
+ public:
+  KernelWriter(const LoopProgram& program, const LoopKernel& kernel, CppTypes& types)
+      : program_(program),
+        kernel_(kernel),
+        types_(types),
+        plan_(plan_kernel(program, kernel)),
+        nest_(plan_.nest),
+        names_(program, kernel, nest_.all(), kReserved, types),
+        values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }) {
+    values_.expressions.element = [this](const Load& load) { return element(load); };
+  }
+
+  KernelText run() {
+    constexpr std::string_view kSuffix[] = {"_elements", "_rows", "_columns", "_points"};
+    text_.plan = plan_;
+    text_.function = kernel_.name + std::string(kSuffix[static_cast<size_t>(plan_.shape)]);
+    if (nest_.inner >= 0) first_ = "element";
+    choose_parameters();
+    switch (plan_.shape) {
+      case Shape::Elements:
+        elements();
+        break;
+      case Shape::Rows:
+        rows();
+        break;
+      case Shape::Columns:
+      case Shape::Points:
+        columns();
+        break;
+    }
+    return std::move(text_);
+  }
+
+ private:
+  bool has_vectors() const { return plan_.shape == Shape::Elements || plan_.shape == Shape::Rows; }
+  // A kernel with sums over parts of a row goes over these parts one after the other.
+  bool nested() const { return plan_.shape == Shape::Rows && plan_.has_segments; }
+
+  Level level_of(const Axes& axes) const {
+    if (!has_vectors()) {
+      for (LoopAxisId axis : axes)
+        if (has(row_axes(), axis)) return Level::Element;
+      return Level::Point;
+    }
+    Level level = Level::Point;
+    for (LoopAxisId axis : axes) {
+      if (axis == nest_.inner) return Level::Element;
+      if (plan_.shape == Shape::Elements || has(nest_.loop, axis)) level = Level::Vector;
+    }
+    return level;
+  }
+  // What a stage goes over; in column kernels without the innermost axis.
+  Axes row_axes() const { return plan_.row_axes(); }
+  Axes point_axes() const {
+    Axes axes = nest_.parallel;
+    if (nest_.inner >= 0 && !nest_.reduces_inner()) axes.push_back(nest_.inner);
+    return axes;
+  }
+  const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
+
+  // ---- parameters ----
+  void choose_parameters() {
+    std::set<BufferId> used;
+    for (const Access& access : accesses_of(kernel_)) used.insert(access.buffer);
+    for (const Stage& stage : kernel_.stages) {
+      for (const Store& store : stage.stores) text_.written.insert(store.buffer);
+      for (const Store& store : stage.after_stores) text_.written.insert(store.buffer);
+      for (const Accumulate& sum : stage.accumulates) text_.written.insert(sum.buffer);
+      text_.stages += !stage.loop.empty();
+    }
+    for (size_t b = 0; b < program_.buffers.size(); ++b)
+      if (used.contains(static_cast<BufferId>(b))) text_.tensors.push_back(static_cast<BufferId>(b));
+    text_.sizes = names_.sizes();
+    std::set<std::string> scalars;
+    for (const Value& value : kernel_.values)
+      if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) scalars.insert(scalar->name);
+    for (const auto& [name, type] : program_.scalars)
+      if (scalars.contains(name)) text_.scalars.emplace_back(name, values_.expressions.scalar_type(name));
+  }
+
+  std::vector<std::string> parameter_list() {
+    std::vector<std::string> list;
+    for (BufferId b : text_.tensors)
+      list.push_back("kw::Tensor<" + std::string(text_.written.contains(b) ? "" : "const ") +
+                     types_.stored(buffer(b).type) + ", " + std::to_string(buffer(b).shape.size()) + "> " +
+                     buffer(b).name);
+    for (const SizeParameter& size : text_.sizes) list.push_back("Index " + size.name);
+    for (const auto& [name, type] : text_.scalars) list.push_back(type + " " + name);
+    if (plan_.shape == Shape::Rows) list.push_back("int lanes_of_row");
+    return list;
+  }
+
+  // ---- positions and addresses ----
+  // The indices of several axes from one running number.
+  Lines positions(const std::string& number, const Axes& axes, bool vectors) const {
+    Lines out;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Axes inner(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1, axes.end());
+      std::string text = number;
+      if (!inner.empty())
+        text += inner.size() > 1 ? " / (" + names_.product(inner) + ")" : " / " + names_.product(inner);
+      if (i > 0) text += " % " + names_.size(axes[i]);
+      const std::string name = vectors && axes[i] == nest_.inner ? first_ : names_.variable(axes[i]);
+      if (name != text) out.line("const Index " + name + " = " + text + ";");
+    }
+    return out;
+  }
+  // Those of the lines of which something is used by the texts or by a later line.
+  static Lines used(const Lines& definitions, const std::vector<const Lines*>& texts) {
+    std::string all;
+    for (const Lines* lines : texts) all += lines->text();
+    std::vector<std::string> kept;
+    for (auto line = definitions.all().rbegin(); line != definitions.all().rend(); ++line) {
+      const size_t from = line->find("Index ") + 6, to = line->find(" =");
+      const std::string name = line->substr(from, to - from);
+      if (find_word(all, name) == std::string::npos) continue;
+      kept.push_back(*line);
+      all += *line;
+    }
+    Lines out;
+    for (auto line = kept.rbegin(); line != kept.rend(); ++line) out.line(*line);
+    return out;
+  }
+
+  std::string address(BufferId id, const std::vector<Index>& at, bool of_vector, const std::string& slice = {}) {
+    std::vector<std::string> indices;
+    if (!slice.empty()) indices.push_back(slice);
+    for (const Index& index : at) {
+      for (ValueId v : values_of(index)) names_.bind_index_value(v, values_.expressions.as(v, "int64_t"));
+      std::string text = names_.text(index);
+      if (of_vector && nest_.inner >= 0) text = replace_word(text, names_.variable(nest_.inner), first_);
+      indices.push_back(text);
+    }
+    return buffer(id).name + ".at(" + join(indices, ", ") + ")";
+  }
+
+  bool is_large(const std::vector<Index>& at) const {
+    const Axes axes = axes_of_access(at);
+    if (plan_.shape == Shape::Elements) return axes.size() == nest_.all().size();
+    return std::all_of(nest_.parallel.begin(), nest_.parallel.end(), [&](LoopAxisId a) { return has(axes, a); }) &&
+           std::all_of(nest_.loop.begin(), nest_.loop.end(), [&](LoopAxisId a) { return has(axes, a); });
+  }
+  void note_vector(BufferId id, const std::vector<Index>& at, const Run& run) {
+    text_.vectors.insert(id);
+    if (is_large(at)) text_.large.insert(id);
+    if (!(run.offset == ir::Size(0)) &&
+        std::find(text_.offsets.begin(), text_.offsets.end(), run.offset) == text_.offsets.end())
+      text_.offsets.push_back(run.offset);
+  }
+
+  // ---- loads ----
+  struct Held {  // vectors that a thread holds for the whole row, or reads before it uses any
+    BufferId buffer;
+    std::string name, address;
+    std::set<size_t> stages;  // that use it
+  };
+  std::string element(const Load& load) {
+    const Run run = has_vectors() && load.guard == kNoValue ? run_of(load.at, nest_.inner) : Run{};
+    if (!run.neighbours) return "kw::load(" + address(load.buffer, load.at, false) + ")";
+    note_vector(load.buffer, load.at, run);
+    const std::string from = address(load.buffer, load.at, true);
+    auto name = vector_names_.find(from);
+    if (name == vector_names_.end())
+      name = vector_names_.emplace(from, names_.fresh(buffer(load.buffer).name + "_v")).first;
+    if (is_large(load.at)) {
+      auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.address == from; });
+      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, {}});
+      held->stages.insert(stage_);
+      return name->second + "[v][k]";
+    }
+    if (declared_.insert(from).second)
+      values_.lines(Level::Vector).line("const auto " + name->second + " = kw::load_vector<kVector>(" + from + ");");
+    return name->second + "[k]";
+  }
+  Lines tiles() {
+    Lines out;
+    for (const Held& held : held_)
+      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name + "[kVectors];");
+    text_.held = static_cast<int>(held_.size());
+    return out;
+  }
+
+  // ---- what is done for each element ----
+  struct Body {
+    Lines vector, element, stores;
+    std::vector<const Lines*> all() const { return {&vector, &element, &stores}; }
+  };
+  void define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
+    values_.open(Level::Vector, has_vectors() ? &body.vector : nullptr);
+    values_.open(Level::Element, &body.element);
+    values_.define(roots, stored);
+  }
+  std::string stored_text(const Store& store) {
+    return values_.expressions.stored(store.value, buffer(store.buffer).type);
+  }
+  void store(const Store& store, Body& body, const std::string& count = {}) {
+    const Run run = has_vectors() ? run_of(store.at, nest_.inner) : Run{};
+    if (!run.neighbours) {
+      body.element.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+      return;
+    }
+    note_vector(store.buffer, store.at, run);
+    const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
+    body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
+    body.element.line(name + "[k] = " + stored_text(store) + ";");
+    body.stores.line("kw::store_vector_streaming(" + address(store.buffer, store.at, true) + ", " + name +
+                     (count.empty() ? "" : ", " + count) + ");");
+  }
+  // The index of an element, where something wants it.
+  void finish(Body& body) {
+    if (!has_vectors() || nest_.inner < 0) return;
+    const std::string& name = names_.variable(nest_.inner);
+    if (find_word(body.element.text(), name) == std::string::npos) return;
+    Lines with;
+    with.line("const Index " + name + " = " + first_ + " + k;");
+    with.append(body.element);
+    body.element = with;
+  }
+
+  static std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel) {
+    std::vector<ValueId> roots;
+    for (ValueId r : stage.reductions) roots.push_back(std::get<Reduced>(kernel[r].what).arg);
+    for (const Store& store : stage.stores) roots.push_back(store.value);
+    for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
+    return roots;
+  }
+
+  // ---- sums that ride along ----
+  std::string sum_type(const Accumulate& sum) { return types_.stored(buffer(sum.buffer).type); }
+  std::string turn() const { return plan_.accumulates ? "turn" : "0"; }
+  void scalar_sum(const Accumulate& sum, Body& body, const std::string& term) {
+    const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
+    const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
+    const std::string type = sum_type(sum);
+    sums_.line("kw::Total<true, " + type + "> " + total + " = 0;");
+    body.vector.line(type + " " + part + " = 0;");
+    body.element.line(part + " += " + term + ";");
+    body.stores.line(total + " += " + part + ";");
+    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum");
+    const std::string parts = share(name, type);
+    finish_.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
+    finish_.line("kw::block_reduce(turn, kw::part<kw::Sum>(" + name + ", " + parts + "));");
+    finish_.line("turn = 1 - turn;");
+    finish_.line("if (kw::thread() == 0) kw::store(" + address(sum.buffer, sum.at, false, "kw::block()") + ", " + name +
+                 ");");
+    ++text_.other_sums;
+  }
+  std::string share(const std::string& name, const std::string& type, const std::string& count = "2 * kw::kMostWarps") {
+    const std::string parts = names_.fresh(name + "_parts");
+    shared_.line("KW_SHARED(" + type + ", " + parts + ", " + count + ");");
+    return parts;
+  }
+  void column_sum(const Accumulate& sum, Body& body, const std::string& term) {
+    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sums"), type = sum_type(sum);
+    const std::string room = text_.column_sums == 0
+                                 ? ""
+                                 : (text_.column_sums == 1 ? "" : std::to_string(text_.column_sums) + " * ") +
+                                       "kRoom * kw::threads() * static_cast<int>(sizeof(" + type + "))";
+    if (text_.column_sums == 1) sums_.line("constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;");
+    sums_.line("kw::Sums<" + type + ", kVector, kVectors, kPlace> " + name + "(" + buffer(sum.buffer).name +
+               ".at(kw::block()), kw::dynamic_shared<" + type + ">(" + room + "), length);");
+    body.element.line(name + ".add(v, k, element, " + term + ");");
+    finish_.line(name + ".finish(lane, lanes, groups);");
+    ++text_.column_sums;
+  }
+  // The number of sums in one slice.
+  std::string slice_size(const Accumulate& sum) const { return names_.product(axes_of_access(sum.at)); }
+  void clear_slice(const Accumulate& sum, const std::string& worker, bool by_block) {
+    const std::string start = by_block ? "kw::thread()" : "0", step = by_block ? "kw::threads()" : "1";
+    const std::string slice = buffer(sum.buffer).name + ".at(" + worker + ")";
+    sums_.line("for (Index i = " + start + "; i < " + slice_size(sum) + "; i += " + step + ") kw::store(" + slice +
+               " + i, 0);");
+  }
+  // `after_part` runs when a part of the row is done.
+  void segment_sum(const Accumulate& sum, Body& body, const std::string& term, Lines& before_part, Lines& after_part) {
+    const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
+    const std::string part = names_.fresh(buffer(sum.buffer).name + "_part"), type = sum_type(sum);
+    clear_slice(sum, "kw::block()", true);
+    before_part.line("kw::Total<true, " + type + "> " + total + " = 0;");
+    body.vector.line(type + " " + part + " = 0;");
+    body.element.line(part + " += " + term + ";");
+    body.stores.line(total + " += " + part + ";");
+    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum"), parts = share(name, type);
+    after_part.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
+    segment_parts_.push_back("kw::part<kw::Sum>(" + name + ", " + parts + ")");
+    const std::string to = address(sum.buffer, sum.at, false, "kw::block()");
+    segment_stores_.line("kw::store(" + to + ", kw::load(" + to + ") + " + name + ");");
+    ++text_.other_sums;
+  }
+
+  // ---- elements ----
+  void elements() {
+    const Axes axes = nest_.all();
+    if (axes.size() > 1) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
+    Lines setup;
+    Body body;
+    values_.open(Level::Point, &setup);
+    std::vector<ValueId> roots;
+    std::set<ValueId> stored;
+    std::vector<Store> stores;
+    std::vector<Accumulate> sums;
+    for (const Stage& stage : kernel_.stages) {
+      for (const Store& s : stage.stores) stores.push_back(s);
+      for (const Store& s : stage.after_stores) stores.push_back(s);
+      for (const Accumulate& s : stage.accumulates) sums.push_back(s);
+    }
+    for (const Store& s : stores) {
+      roots.push_back(s.value);
+      stored.insert(s.value);
+    }
+    for (const Accumulate& s : sums) roots.push_back(s.value);
+    define(body, roots, stored);
+    // The last vector of a single run may be short.
+    const bool single = axes.size() == 1;
+    const std::string count = single ? names_.size(axes[0]) + " - element" : "";
+    for (const Accumulate& s : sums) {
+      const std::string term = values_.expressions.as(s.value, sum_type(s));
+      scalar_sum(s, body, single ? "element + k < " + names_.size(axes[0]) + " ? " + term + " : 0" : term);
+    }
+    for (const Store& s : stores) store(s, body, count);
+    finish(body);
+    Lines position;
+    position.line("const Index element = vector * kVector;");
+    if (axes.size() > 1) position.append(positions("element", axes, true));
+    Lines loads, fetch;
+    for (const Held& held : held_)
+      loads.line(held.name + "[v] = kw::load_vector_once<kVector>(" + held.address +
+                 (count.empty() ? "" : ", " + count) + ");");
+    fetch.append(used(position, {&loads}));
+    fetch.append(loads);
+    const Lines tile_lines = tiles();
+    const bool summed = !sums.empty();
+    Skeleton skeleton = Skeleton::load(kElementsFile, summed ? "summed_elements" : "elements");
+    skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)
+        .list("parameters", parameter_list())
+        .statements("setup", setup)
+        .expression("elements", parenthesised(names_.product(axes)))
+        .statements("tiles", tile_lines)
+        .statements("fetch", fetch)
+        .statements("position", used(position, body.all()))
+        .statements("vector", body.vector)
+        .statements("body", body.element)
+        .statements("stores", body.stores);
+    if (summed) skeleton.statements("shared", shared_).statements("sums", with_turn()).statements("finish", finish_);
+    text_.lines = skeleton.fill();
+  }
+  static std::string parenthesised(const std::string& text) {
+    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+  }
+  Lines with_turn() const {
+    Lines out;
+    out.line("int turn = 0;");
+    out.append(sums_);
+    return out;
+  }
+
+  // ---- rows ----
+  void rows() {
+    const Axes row = row_axes();
+    if (row.size() > 1 && !nested()) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
+    // Loads of all stages are known only when all are written; what is fetched is put in its place afterwards.
+    std::vector<StageText> stages;
+    for (const Stage& stage : kernel_.stages) {
+      stages.emplace_back();
+      values_.open(Level::Point, &stages.back().before);
+      if (!stage.loop.empty()) {
+        row_stage(stage, stages.back());
+        values_.close();
+        declared_.clear();
+        ++stage_;
+      }
+      values_.open(Level::Vector, nullptr);
+      values_.open(Level::Element, nullptr);
+      values_.open(Level::Point, &stages.back().after);
+      after_stores(stage, stages.back().after, "inside && lane == 0");
+    }
+    Lines point;
+    Lines all;
+    size_t number = 0;
+    for (const StageText& stage : stages) {
+      all.append(stage.before);
+      if (stage.loops) {
+        all.append(stage_loop(stage, number));
+        ++number;
+      }
+      all.append(stage.after);
+    }
+    point.append(used(positions("point", nest_.parallel, false), {&all}));
+    point.append(all);
+    const bool summed = plan_.accumulates;
+    if (plan_.has_segments) sums_.line("kw::barrier();");
+    const Lines tile_lines = tiles();
+    Skeleton skeleton = Skeleton::load(kRowsFile, summed ? "summed_rows" : "rows");
+    skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)
+        .list("parameters", parameter_list())
+        .statements("shared", shared_)
+        .expression("length", names_.product(nested() ? Axes{nest_.inner} : row))
+        .expression("points", parenthesised(names_.product(nest_.parallel)))
+        .statements("tiles", tile_lines)
+        .statements("point", point);
+    if (summed) skeleton.statements("sums", with_turn()).statements("finish", finish_);
+    text_.lines = skeleton.fill();
+  }
+
+  struct StageText {
+    bool loops = false;
+    Lines before;                   // of the loop: values of the point, accumulators
+    Lines before_tile, after_tile;  // partial results
+    Lines before_part, after_part;  // of a row, where it is gone over in parts
+    Body body;
+    Lines after;
+  };
+
+  bool has_partials(ValueId r) const {
+    const Op op = std::get<Reduced>(kernel_[r].what).op;
+    return (op == Op::Sum || op == Op::Mean || op == Op::Prod) && kernel_[r].type.floating();
+  }
+  std::string accumulator_type(ValueId r) {
+    const Op op = std::get<Reduced>(kernel_[r].what).op;
+    return op == Op::Any || op == Op::All ? "bool" : types_.computed(kernel_[r].type);
+  }
+  static std::string joined(const Reduction& reduction, const std::string& variable, const std::string& term) {
+    return replace_all(replace_all(reduction.join, "#", term), "$", variable);
+  }
+  // The result of a reduction as a variable, from what the threads have together.
+  void result(ValueId r, const std::string& from, Lines& out) {
+    const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+    const std::string type = accumulator_type(r);
+    std::string text = from;
+    if (reduced.op == Op::Mean) {
+      std::string count = names_.product(reduced.over);
+      if (reduced.over.size() > 1)
+        count = "static_cast<int64_t>(" + names_.size(reduced.over[0]) + ")" +
+                count.substr(names_.size(reduced.over[0]).size());
+      text += " / " + type + "(" + count + ")";
+    }
+    if (kernel_[r].type.floating() && types_.rounds(kernel_[r].type))
+      text = "kw::round_to<" + types_.stored(kernel_[r].type) + ">(" + text + ")";
+    std::string name = from;
+    if (text != from) {
+      name = names_.value(r);
+      out.line("const " + type + " " + name + " = " + text + ";");
+    }
+    values_.expressions.environment[r] = {name, Binding::Primary, type};
+  }
+  // The variable that is reduced: the result's own name where nothing is left to do to it.
+  std::string reduced_name(ValueId r) {
+    const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+    const bool more = reduced.op == Op::Mean || (kernel_[r].type.floating() && types_.rounds(kernel_[r].type));
+    const std::string name = names_.value(r);
+    return more ? names_.fresh(name + "_sum") : name;
+  }
+
+  void row_stage(const Stage& stage, StageText& text) {
+    text.loops = true;
+    std::set<ValueId> stored;
+    for (const Store& s : stage.stores) stored.insert(s.value);
+    define(text.body, roots_of(stage, kernel_), stored);
+    std::vector<std::string> parts, names;
+    Lines after;
+    for (ValueId r : stage.reductions) {
+      const Reduction reduction = reduction_of(std::get<Reduced>(kernel_[r].what).op);
+      const std::string type = accumulator_type(r), name = reduced_name(r);
+      const std::string term = values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type);
+      names.push_back(name);
+      if (has_partials(r)) {
+        const std::string total = names_.fresh(name + "_total"), part = names_.fresh(name + "_part");
+        text.before.line("kw::Total<kStreamed, " + type + "> " + total + " = " + reduction.start + ";");
+        text.before_tile.line(type + " " + part + " = " + reduction.start + ";");
+        text.body.element.line(joined(reduction, part, term));
+        text.after_tile.line(joined(reduction, total, part));
+        after.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
+      } else {
+        text.before.line(type + " " + name + " = " + reduction.start + ";");
+        text.body.element.line(joined(reduction, name, term));
+      }
+      parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " + share(name, type) + ")");
+    }
+    for (const Accumulate& sum : stage.accumulates) {
+      const std::string term = values_.expressions.as(sum.value, sum_type(sum));
+      switch (kind_of(plan_, sum)) {
+        case SumKind::Column:
+          column_sum(sum, text.body, term);
+          break;
+        case SumKind::Scalar:
+          scalar_sum(sum, text.body, term);
+          break;
+        case SumKind::Segment:
+          segment_sum(sum, text.body, term, text.before_part, text.after_part);
+          break;
+      }
+    }
+    if (!segment_parts_.empty()) {
+      for (const std::string& line : split_lines(bracketed("kw::block_reduce(turn, ", segment_parts_, ");")))
+        text.after_part.line(line);
+      text.after_part.line("turn = 1 - turn;");
+      text.after_part.open("if (kw::thread() == 0) {");
+      text.after_part.append(segment_stores_);
+      text.after_part.close();
+      segment_parts_.clear();
+      segment_stores_ = Lines();
+    }
+    for (const Store& s : stage.stores) store(s, text.body);
+    finish(text.body);
+    if (!parts.empty()) {
+      text.after.append(after);
+      auto reduce = [&](const std::string& head) {
+        for (const std::string& line : split_lines(bracketed(head, parts, ");"))) text.after.line("  " + line);
+      };
+      text.after.line("if (kBlockRow)");
+      reduce("kw::block_reduce(" + turn() + ", ");
+      text.after.line("else");
+      reduce("kw::lanes_reduce(lanes, ");
+      if (plan_.accumulates) text.after.line("turn = 1 - turn;");
+      for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], text.after);
+    }
+  }
+  Lines stage_loop(const StageText& stage, size_t number) {
+    const Axes row = row_axes();
+    Lines position;
+    if (!nested() && row.size() > 1) position = positions("element", row, true);
+    Lines now, early;  // read for this stage; held for a later one
+    for (const Held& held : held_) {
+      const std::string line = held.name + "[v] = kw::load_vector_once<kVector>(" + held.address + ");";
+      const std::string again = held.name + "[v] = kw::load_vector<kVector>(" + held.address + ");";
+      const size_t first = *held.stages.begin();
+      const bool only = held.stages.size() == 1;
+      if (held.stages.contains(number))
+        now.line(only ? line : again);
+      else if (number == 0 && first > 0)
+        early.line(line);
+    }
+    Lines fetch;
+    auto fill = [&](const Lines& loads) {
+      Lines with = used(position, {&loads});
+      with.append(loads);
+      return Skeleton::load(kRowsFile, "fetch").statements("loads", with).fill();
+    };
+    if (!now.empty()) {
+      const bool again = number > 0;
+      // The first stage reads for all, where the row is held.
+      if (again) fetch.open("if (kStreamed) {");
+      fetch.append(fill(now));
+      if (again) fetch.close();
+    }
+    if (!early.empty()) {
+      fetch.open("if (!kStreamed) {");
+      fetch.append(fill(early));
+      fetch.close();
+    }
+    Lines loop = Skeleton::load(kRowsFile, "stage")
+                     .statements("fetch", fetch)
+                     .statements("before", stage.before_tile)
+                     .statements("position", used(position, stage.body.all()))
+                     .statements("vector", stage.body.vector)
+                     .statements("body", stage.body.element)
+                     .statements("stores", stage.body.stores)
+                     .statements("after", stage.after_tile)
+                     .fill();
+    if (!nested()) return loop;
+    Lines out;
+    for (LoopAxisId axis : nest_.loop) {
+      const std::string& i = names_.variable(axis);
+      out.open("for (Index " + i + " = 0; " + i + " < " + names_.size(axis) + "; ++" + i + ") {");
+    }
+    out.append(stage.before_part);
+    out.append(loop);
+    out.append(stage.after_part);
+    for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
+    return out;
+  }
+
+  // Values of the point that are known now, and their stores, by one of its threads.
+  void after_stores(const Stage& stage, Lines& out, const std::string& condition) {
+    if (stage.after_stores.empty()) return;
+    std::vector<ValueId> roots;
+    for (const Store& store : stage.after_stores) roots.push_back(store.value);
+    values_.define(roots);
+    Lines stores;
+    for (const Store& store : stage.after_stores)
+      stores.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+    if (condition.empty()) {
+      out.append(stores);
+      return;
+    }
+    out.open("if (" + condition + ") {");
+    out.append(stores);
+    out.close();
+  }
+
+  // ---- columns, points ----
+  void columns() {
+    const bool shared = plan_.shape == Shape::Columns;
+    Lines point;
+    values_.open(Level::Point, &point);
+    for (const Stage& stage : kernel_.stages) {
+      values_.open(Level::Point, &point);
+      if (!stage.loop.empty()) column_stage(stage, point, shared);
+      values_.open(Level::Element, nullptr);
+      if (plan_.shape == Shape::Points && stage.loop.empty()) point_sums(stage, point);
+      after_stores(stage, point, shared ? "inside && kw::warp() == 0" : "");
+    }
+    Lines all = used(positions("point", point_axes(), false), {&point});
+    all.append(point);
+    Axes row = row_axes();
+    const bool summed = plan_.accumulates;
+    Skeleton skeleton = Skeleton::load(kColumnsFile, shared ? "columns" : summed ? "summed_points" : "points");
+    skeleton.name(shared   ? "kernel"
+                  : summed ? "summed_point_kernel"
+                           : "point_kernel",
+                  text_.function)
+        .list("parameters", parameter_list())
+        .expression("points", names_.product(point_axes()))
+        .expression("length", names_.product(row))
+        .statements("point", all);
+    if (shared) skeleton.statements("shared", shared_);
+    if (summed) skeleton.statements("sums", sums_).expression("workers", workers());
+    text_.lines = skeleton.fill();
+  }
+  std::string workers() const {
+    for (const SizeParameter& size : text_.sizes)
+      if (program_.workers && size.size == ir::Size::symbol(*program_.workers)) return size.name;
+    return "1";
+  }
+  void point_sums(const Stage& stage, Lines& out) {
+    for (const Accumulate& sum : stage.accumulates) {
+      values_.define({sum.value});
+      point_sum(sum, out);
+    }
+  }
+  void point_sum(const Accumulate& sum, Lines& out) {
+    clear_slice(sum, "worker", false);
+    const std::string to = address(sum.buffer, sum.at, false, "worker");
+    out.line("kw::store(" + to + ", kw::load(" + to + ") + " + values_.expressions.as(sum.value, sum_type(sum)) + ");");
+    ++text_.other_sums;
+  }
+
+  void column_stage(const Stage& stage, Lines& point, bool shared) {
+    Body body;
+    std::set<ValueId> stored;
+    for (const Store& s : stage.stores) stored.insert(s.value);
+    define(body, roots_of(stage, kernel_), stored);
+    std::vector<std::string> parts, names;
+    Lines after;
+    for (ValueId r : stage.reductions) {
+      const Reduction reduction = reduction_of(std::get<Reduced>(kernel_[r].what).op);
+      const std::string type = accumulator_type(r), name = reduced_name(r);
+      const std::string term = values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type);
+      std::string variable = name;
+      if (has_partials(r)) {
+        variable = names_.fresh(name + "_total");
+        point.line("kw::Total<true, " + type + "> " + variable + " = " + reduction.start + ";");
+        after.line(type + " " + name + " = static_cast<" + type + ">(" + variable + ");");
+      } else {
+        point.line(type + " " + variable + " = " + reduction.start + ";");
+      }
+      body.element.line(joined(reduction, variable, term));
+      names.push_back(name);
+      if (shared)
+        parts.push_back("kw::lane_part<" + std::string(reduction.functor) + ">(" + name + ", " +
+                        share(name, type, "kw::kMostWarps * 32") + ")");
+    }
+    for (const Accumulate& sum : stage.accumulates) point_sum(sum, body.element);
+    for (const Store& s : stage.stores) store(s, body);
+    const Axes row = row_axes();
+    point.append(Skeleton::load(kColumnsFile, "column_stage")
+                     .expression("first", shared ? "kw::warp()" : "0")
+                     .expression("end", shared ? "end" : "length")
+                     .expression("step", shared ? "kw::warps()" : "1")
+                     .statements("position", used(positions("element", row, false), {&body.element}))
+                     .statements("body", body.element)
+                     .fill());
+    values_.close();
+    point.append(after);
+    if (!parts.empty())
+      for (const std::string& line : split_lines(bracketed("kw::warps_reduce(", parts, ");"))) point.line(line);
+    for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], point);
+  }
+
+  const LoopProgram& program_;
+  const LoopKernel& kernel_;
+  CppTypes& types_;
+  KernelPlan plan_;
+  const Nest& nest_;
+  KernelNames names_;
+  Values values_;
+  KernelText text_;
+  std::string first_;                                // the index of a vector's first element along the innermost axis
+  std::map<std::string, std::string> vector_names_;  // by address
+  std::set<std::string> declared_;                   // vectors of the present stage, by address
+  std::vector<Held> held_;
+  size_t stage_ = 0;
+  Lines shared_, sums_, finish_, segment_stores_;
+  std::vector<std::string> segment_parts_;
+};
+
+}  // namespace
+
+KernelText write_kernel(const LoopProgram& program, const LoopKernel& kernel, CppTypes& types) {
+  return KernelWriter(program, kernel, types).run();
+}
+
+}  // namespace kw::act::cuda

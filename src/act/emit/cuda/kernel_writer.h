@@ -1,0 +1,34 @@
+// One kernel of the loop form as the text of a device function template, for entries that differ in how much of a row a
+// thread holds and in what they know of their tensors' strides.
+#pragma once
+
+#include <set>
+
+#include "act/emit/cpp/expressions.h"
+#include "act/emit/cuda/kernel_plan.h"
+#include "act/emit/lines.h"
+
+namespace kw::act::cuda {
+
+using namespace cpp;
+
+struct KernelText {
+  std::string function;  // rms_norm_forward_rows
+  Lines lines;
+  KernelPlan plan;
+  std::vector<BufferId> tensors;  // the parameters, in order: tensors, sizes, scalars, lanes of a row
+  std::vector<SizeParameter> sizes;
+  std::vector<std::pair<std::string, std::string>> scalars;  // name, C++ type
+  std::set<BufferId> written;
+  std::set<BufferId> vectors;     // read or written a vector at a time
+  std::set<BufferId> large;       // of these, those of as many elements as the kernel has: they set the length
+  std::vector<ir::Size> offsets;  // of such accesses: multiples of the length where vectors are aligned
+  int held = 0;                   // vectors of a row that a thread holds, per vector of the row
+  int column_sums = 0, other_sums = 0;
+  int stages = 0;
+};
+
+// `kernel` has no reduction that expand.h knows of.
+KernelText write_kernel(const LoopProgram& program, const LoopKernel& kernel, CppTypes& types);
+
+}  // namespace kw::act::cuda

@@ -1,0 +1,92 @@
+#include "schedule/cuda_parameters.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kw::schedule {
+namespace {
+
+struct Parameter {
+  const char* name;
+  int64_t CudaParameters::*field;
+  int64_t least, most;
+};
+
+constexpr Parameter kParameters[] = {
+    {"element_threads", &CudaParameters::element_threads, 32, 1024},
+    {"element_elements", &CudaParameters::element_elements, 8, 128},
+    {"row_elements", &CudaParameters::row_elements, 8, 128},
+    {"row_threads", &CudaParameters::row_threads, 32, 1024},
+    {"row_blocks", &CudaParameters::row_blocks, 1, 8},
+    {"wide_elements", &CudaParameters::wide_elements, 8, 128},
+    {"wide_threads", &CudaParameters::wide_threads, 32, 1024},
+    {"lane_threads", &CudaParameters::lane_threads, 32, 1024},
+    {"stream_elements", &CudaParameters::stream_elements, 8, 128},
+    {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
+    {"sum_elements", &CudaParameters::sum_elements, 8, 128},
+    {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
+    {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
+    {"worker_threads", &CudaParameters::worker_threads, 32, 2048},
+    {"column_warps", &CudaParameters::column_warps, 1, 32},
+    {"column_elements", &CudaParameters::column_elements, 1, 1024},
+    {"shared_bytes", &CudaParameters::shared_bytes, 1024, 232448},
+};
+
+constexpr int64_t kOtherRegisters = 32;  // addresses, indices and what is being computed
+constexpr int64_t kLeastElements = 8;    // a vector of the narrowest type
+
+}  // namespace
+
+CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFacts& facts) {
+  CudaParameters p;
+  const int64_t held = std::max<int64_t>(1, facts.held);
+  // Half of the threads that a multiprocessor takes keep memory busy, at two bytes an element.
+  const int64_t wanted = machine.flight_bytes / (machine.threads / 2 * 2);
+  p.element_elements = std::clamp<int64_t>(2 * wanted / held / kLeastElements * kLeastElements, kLeastElements, 32);
+  // An element takes a register while it is held (half of one, if it is narrow, and room to unfold it). What a thread
+  // has, where all blocks of a multiprocessor have so many threads together:
+  auto fits = [&](int64_t elements, int64_t threads) {
+    return held * elements + kOtherRegisters <= machine.registers / threads;
+  };
+  while (p.row_blocks > 1 && !fits(p.row_elements, p.row_threads * p.row_blocks)) --p.row_blocks;
+  while (p.row_elements > kLeastElements && !fits(p.row_elements, p.row_threads * p.row_blocks)) p.row_elements /= 2;
+  p.wide_threads = machine.block_threads;
+  while (p.wide_elements > kLeastElements && !fits(p.wide_elements, p.wide_threads)) p.wide_elements /= 2;
+  while (p.stream_elements > kLeastElements && !fits(p.stream_elements, p.stream_threads * 2)) p.stream_elements /= 2;
+  while (p.shared_sum_elements > kLeastElements && !fits(p.shared_sum_elements, p.sum_threads))
+    p.shared_sum_elements /= 2;
+  auto sums_fit = [&](int64_t elements) {
+    return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
+  };
+  while (p.sum_elements > kLeastElements && !sums_fit(p.sum_elements)) p.sum_elements /= 2;
+  p.shared_bytes = machine.shared_bytes;
+  return p;
+}
+
+Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves) {
+  for (const auto& [name, value] : moves) {
+    const auto* parameter = std::find_if(std::begin(kParameters), std::end(kParameters),
+                                         [&](const Parameter& p) { return p.name == name; });
+    if (parameter == std::end(kParameters)) {
+      std::vector<std::string> names;
+      for (const Parameter& p : kParameters) names.emplace_back(p.name);
+      return bad_input("a cuda schedule has no parameter '" + name + "'", {}, did_you_mean(name, names));
+    }
+    const std::optional<int64_t> number = parse_integer(value);
+    if (!number || *number < parameter->least || *number > parameter->most)
+      return bad_input(
+          "'" + value + "' is no value for " + name, {},
+          "a whole number from " + std::to_string(parameter->least) + " to " + std::to_string(parameter->most));
+    parameters.*(parameter->field) = *number;
+  }
+  return parameters;
+}
+
+std::map<std::string, std::string> to_moves(const CudaParameters& parameters) {
+  std::map<std::string, std::string> moves;
+  for (const Parameter& p : kParameters) moves[p.name] = std::to_string(parameters.*(p.field));
+  return moves;
+}
+
+}  // namespace kw::schedule

@@ -1,0 +1,61 @@
+// How a kernel is laid out on a GPU: the parameters of its schedule, and the formulas that they start from. They decide
+// speed alone, never where something is rounded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "schedule/cuda_machine.h"
+
+namespace kw::schedule {
+
+// What the formulas know of a kernel.
+struct CudaKernelFacts {
+  int64_t held = 1;         // tensors of which a thread holds elements
+  int64_t column_sums = 0;  // sums over rows that ride along, one per column
+};
+
+struct CudaParameters {
+  // Kernels without a reduction: threads of a block, and elements of each tensor that a thread reads before it uses
+  // any.
+  int64_t element_threads = 256;
+  int64_t element_elements = 32;
+
+  // Rows that registers hold: elements per thread, and threads of a block at most. Longer rows have wide_threads. Where
+  // a row is shorter than what a warp holds, several share a block of lane_threads.
+  int64_t row_elements = 32;
+  int64_t row_threads = 512;
+  int64_t row_blocks = 2;  // of row_threads that shall fit on a multiprocessor
+  int64_t wide_elements = 32;
+  int64_t wide_threads = 1024;
+  int64_t lane_threads = 128;
+
+  // Rows that are read again in every stage: elements that a thread reads before it uses any.
+  int64_t stream_elements = 32;
+  int64_t stream_threads = 512;
+
+  // Rows with sums that ride along: elements per thread where the sums are in registers, and where they are in shared
+  // memory; threads of a block at most, and of all blocks of a multiprocessor.
+  int64_t sum_elements = 16;
+  int64_t shared_sum_elements = 32;
+  int64_t sum_threads = 512;
+  int64_t worker_threads = 1024;
+
+  // Kernels over columns: warps that share the reduced axis, each with at least so many of its elements.
+  int64_t column_warps = 16;
+  int64_t column_elements = 8;
+
+  // Shared memory that a block may ask for.
+  int64_t shared_bytes = 232448;
+
+  bool operator==(const CudaParameters&) const = default;
+};
+
+CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFacts& facts);
+
+// The parameters that a row of schedules.yaml or a move names ("row_elements" → "16"), and the others as they were.
+Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves);
+std::map<std::string, std::string> to_moves(const CudaParameters& parameters);
+
+}  // namespace kw::schedule

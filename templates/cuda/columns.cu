@@ -1,0 +1,55 @@
+// The innermost axis is not reduced: neighbouring lanes have neighbouring points, and the warps of a block share the
+// reduced axes of theirs.
+#include "holes.h"
+
+// skeleton columns
+template <class Index>
+KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
+  KW_STATEMENTS(shared)
+  const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
+  const bool inside = point < points;
+  const Index end = inside ? length : 0;
+  if (!inside) point = 0;
+  KW_STATEMENTS(point)
+}
+// end
+
+// Every thread has a point of its own, and goes over its elements one after the other.
+// skeleton points
+template <class Index>
+KW_DEVICE void KW_NAME(point_kernel)(KW_LIST(parameters)) {
+  const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
+  const Index point = static_cast<Index>(kw::block()) * kw::threads() + kw::thread();
+  if (point >= points) return;
+  KW_STATEMENTS(point)
+}
+// end
+
+// Likewise, where sums over the points ride along: every thread has a slice of them, and its share of the points.
+// skeleton summed_points
+template <class Index>
+KW_DEVICE void KW_NAME(summed_point_kernel)(KW_LIST(parameters)) {
+  const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
+  const Index worker = static_cast<Index>(kw::block()) * kw::threads() + kw::thread();
+  if (worker >= KW_EXPRESSION(workers)) return;
+  KW_STATEMENTS(sums)
+  for (Index point = worker; point < points; point += KW_EXPRESSION(workers)) {
+    KW_STATEMENTS(point)
+  }
+}
+// end
+
+// clang-format off
+template <class Index>
+KW_DEVICE void stages(Index end) {
+// skeleton column_stage
+KW_UNROLL_SOME
+for (Index element = KW_EXPRESSION(first); element < KW_EXPRESSION(end); element += KW_EXPRESSION(step)) {
+  KW_STATEMENTS(position)
+  KW_STATEMENTS(body)
+}
+// end
+}
+// clang-format on

@@ -1,0 +1,84 @@
+// The innermost axis is reduced: the threads of a block, or `lanes` of a warp, go over a row together, once per stage.
+// kStreamed: the row is longer than what they hold at once, and is read again in every stage.
+#include "holes.h"
+
+// skeleton rows
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, class Index>
+KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
+  constexpr int kVectors = kElements / kVector;
+  KW_STATEMENTS(shared)
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index length = KW_EXPRESSION(length);
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  Index point = kw::block();
+  if (!kBlockRow) point = point * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < KW_EXPRESSION(points);
+  const Index end = inside ? length : 0;
+  if (!kBlockRow && !inside) point = 0;
+  KW_STATEMENTS(tiles)
+  KW_STATEMENTS(point)
+}
+// end
+
+// The same, with sums over the rows that ride along: as many blocks as slices, each of which goes from row to row.
+// skeleton summed_rows
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
+  constexpr int kVectors = kElements / kVector;
+  KW_STATEMENTS(shared)
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index length = KW_EXPRESSION(length);
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index groups = kBlockRow ? 1 : kw::threads() / lanes;
+  KW_STATEMENTS(sums)
+  for (Index start = kw::block() * groups; start < KW_EXPRESSION(points); start += kw::blocks() * groups) {
+    Index point = kBlockRow ? start : start + kw::thread() / lanes;
+    // Threads without a row go along, over no elements: a warp reduces as a whole.
+    const bool inside = kBlockRow || point < KW_EXPRESSION(points);
+    const Index end = inside ? length : 0;
+    if (!kBlockRow && !inside) point = 0;
+    KW_STATEMENTS(tiles)
+    KW_STATEMENTS(point)
+  }
+  KW_STATEMENTS(finish)
+}
+// end
+
+// clang-format off
+template <int kVector, int kVectors, bool kStreamed, class Index>
+KW_DEVICE void stages(Index lanes, Index lane, Index end, Index tiles) {
+  // Over the row.
+// skeleton stage
+for (Index tile = 0; tile < tiles; ++tile) {
+  KW_STATEMENTS(fetch)
+  KW_STATEMENTS(before)
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+    if (element < end) {
+      KW_STATEMENTS(position)
+      KW_STATEMENTS(vector)
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        KW_STATEMENTS(body)
+      }
+      KW_STATEMENTS(stores)
+    }
+  }
+  KW_STATEMENTS(after)
+}
+// end
+
+  // Reads of a tile, all before the first is used.
+// skeleton fetch
+KW_UNROLL
+for (int v = 0; v < kVectors; ++v) {
+  const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+  if (element < end) {
+    KW_STATEMENTS(loads)
+  }
+}
+// end
+}
+// clang-format on
