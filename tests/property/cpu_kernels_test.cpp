@@ -6,9 +6,9 @@
 
 #include "../unit/act/loop_agreement.h"
 #include "../unit/act/loop_cases.h"
-#include "cpu_pass.h"
 #include "ir/random/random_call.h"
 #include "ir/random/random_graph.h"
+#include "kernel_pass.h"
 
 namespace kw::test {
 namespace {
@@ -30,7 +30,7 @@ TEST_P(CpuKernels, ComputeTheirGraphInEveryLayout) {
   const LoopCase& c = GetParam();
   for (const act::test::Pass& pass : act::test::passes_of(c)) {
     if (pass.name == "forward" && act::test::passes_of(c).size() > 1) continue;  // saving_forward holds it
-    auto kernels = CpuPass::make(c.name + "_" + pass.name, pass.graph);
+    auto kernels = KernelPass::make(c.name + "_" + pass.name, pass.graph, Where::Cpu);
     ASSERT_TRUE(kernels) << kernels.error().message;
     uint64_t seed = 1;
     for (const Sizes& sizes : c.sizes) {

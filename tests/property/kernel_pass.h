@@ -1,4 +1,5 @@
-// Passes of an op, generated for cpu, compiled, and run in a worker beside the graph's interpreter.
+// Passes of an op, generated, compiled, and run in a worker beside the graph's interpreter: on the CPU, or as CUDA in
+// the emulation.
 #pragma once
 
 #include <map>
@@ -7,8 +8,7 @@
 #include <vector>
 
 #include "act/act.h"
-#include "device/cpu/compile.h"
-#include "device/worker.h"
+#include "device/device.h"
 #include "ir/interpreter/interpreter.h"
 
 namespace kw::test {
@@ -27,19 +27,27 @@ inline constexpr Layout kLayouts[] = {Layout::Dense, Layout::Gaps, Layout::Trans
                                       Layout::Every2nd};
 const char* name_of(Layout layout);
 
+enum class Where {
+  Cpu,
+  Emulation,  // of a GPU
+  SanitizedEmulation,
+};
+device::Device& device_of(Where where);
+
 // The call with every tensor rounded to its type.
 ir::Environment rounded(const ir::Graph& graph, const Types& types, ir::Environment call);
 Types with_defaults(const ir::Graph& graph, const Types& types);
 
-class CpuPass {
+class KernelPass {
  public:
   // `graph` as a whole op of one pass, or the rule that refuses it.
-  static Result<CpuPass> make(const std::string& name, const ir::Graph& graph);
-  static Result<CpuPass> make(const act::OpMath& math);
+  static Result<KernelPass> make(const std::string& name, const ir::Graph& graph, Where where);
+  static Result<KernelPass> make(const act::OpMath& math, Where where);
 
   const act::Generated& generated() const { return generated_; }
   // Runs the kernels on the call's inputs and expects every output within the oracle's bound; nothing outside is
-  // written, no input changes, and a second run agrees to the bit. Fails the test where it does not.
+  // written, no input changes, and a second run (in the emulation in another order) agrees to the bit. Fails the test
+  // where it does not.
   void expect_oracle(const std::string& what, const Types& types, const ir::Environment& call, Layout layout,
                      size_t pass = 0);
   // Compiles for every one of these, two at a time.
@@ -48,6 +56,7 @@ class CpuPass {
 
  private:
   const device::CompiledSet* compiled(const Types& types);
+  Where where_ = Where::Cpu;
   std::vector<ir::Graph> graphs_;  // one per pass
   act::Generated generated_;
   std::map<Types, device::CompiledSet> compiled_;

@@ -1,4 +1,4 @@
-#include "cpu_pass.h"
+#include "kernel_pass.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 
 #include "../../runtime/cpu/element.h"
 #include "device/arena.h"
+#include "device/emulate/device.h"
 #include "device/program.h"
 #include "ir/interpreter/compare.h"
 #include "kernel/call.h"
@@ -117,26 +118,6 @@ void lay_out(Tensor& tensor, Layout layout) {
   }
 }
 
-const device::cpu::Compiler& compiler() {
-  static const device::cpu::Compiler found = [] {
-    auto compiler = device::cpu::find_compiler();
-    KW_ASSERT(compiler, "the tests need a compiler");
-    return *compiler;
-  }();
-  return found;
-}
-
-// Kept between runs: a kernel whose text did not change is not compiled again.
-const device::Cache& cache() {
-  static const device::Cache kept(std::string(KW_BINARY_DIR) + "/kernel_cache");
-  return kept;
-}
-
-device::Worker& worker() {
-  static device::Worker one({std::chrono::milliseconds(60'000), std::uint64_t{1} << 30, 2});
-  return one;
-}
-
 }  // namespace
 
 const char* name_of(Layout layout) {
@@ -144,18 +125,37 @@ const char* name_of(Layout layout) {
   return kNames[static_cast<size_t>(layout)];
 }
 
-Result<CpuPass> CpuPass::make(const std::string& name, const ir::Graph& graph) {
+device::Device& device_of(Where where) {
+  const auto open = [](Where wanted) {
+    device::DeviceOptions options;
+    options.limits = {std::chrono::milliseconds(60'000), std::uint64_t{1} << 30, 2};
+    // Kept between runs: a kernel whose text did not change is not compiled again.
+    options.cache_folder = std::string(KW_BINARY_DIR) + "/kernel_cache";
+    auto device = wanted == Where::Cpu
+                      ? device::open_device(kernel::Target::Cpu, options)
+                      : device::emulate::open({.device = options, .sanitize = wanted == Where::SanitizedEmulation});
+    KW_ASSERT(device, "the tests need a compiler");
+    return std::move(*device);
+  };
+  static std::map<Where, std::unique_ptr<device::Device>> devices;
+  auto& device = devices[where];
+  if (!device) device = open(where);
+  return *device;
+}
+
+Result<KernelPass> KernelPass::make(const std::string& name, const ir::Graph& graph, Where where) {
   act::OpMath math;
   math.name = name;
   math.forward = graph;
-  return make(math);
+  return make(math, where);
 }
 
-Result<CpuPass> CpuPass::make(const act::OpMath& math) {
-  CpuPass pass;
+Result<KernelPass> KernelPass::make(const act::OpMath& math, Where where) {
+  KernelPass pass;
+  pass.where_ = where;
   pass.graphs_ = {math.forward};
   if (math.backward) pass.graphs_.push_back(*math.backward);
-  KW_TRY(pass.generated_, act::generate(math, kernel::Target::Cpu));
+  KW_TRY(pass.generated_, act::generate(math, device_of(where).target()));
   return pass;
 }
 
@@ -178,22 +178,21 @@ Types with_defaults(const ir::Graph& graph, const Types& types) {
   return all;
 }
 
-void CpuPass::compile_for(const std::vector<Types>& all) {
+void KernelPass::compile_for(const std::vector<Types>& all) {
+  device::Device& device = device_of(where_);
   auto every_other = [&](size_t first) {
     for (size_t i = first; i < all.size(); i += 2)
-      (void)device::cpu::compile(generated_.manifest, generated_.files, with_defaults(graphs_[0], all[i]), compiler(),
-                                 cache());
+      (void)device.compile(generated_.manifest, generated_.files, with_defaults(graphs_[0], all[i]));
   };
-  compiler();
   auto beside = std::async(std::launch::async, every_other, 1);
   every_other(0);
 }
 
-const device::CompiledSet* CpuPass::compiled(const Types& types) {
+const device::CompiledSet* KernelPass::compiled(const Types& types) {
   auto known = compiled_.find(types);
   if (known != compiled_.end()) return &known->second;
   ++compilations_;
-  auto set = device::cpu::compile(generated_.manifest, generated_.files, types, compiler(), cache());
+  auto set = device_of(where_).compile(generated_.manifest, generated_.files, types);
   if (!set) {
     ADD_FAILURE() << set.error().message;
     return nullptr;
@@ -201,8 +200,8 @@ const device::CompiledSet* CpuPass::compiled(const Types& types) {
   return &compiled_.emplace(types, *set).first->second;
 }
 
-void CpuPass::expect_oracle(const std::string& what, const Types& types, const ir::Environment& given, Layout layout,
-                            size_t pass_index) {
+void KernelPass::expect_oracle(const std::string& what, const Types& types, const ir::Environment& given, Layout layout,
+                               size_t pass_index) {
   SCOPED_TRACE(what + ", " + name_of(layout));
   const ir::Graph& graph = graphs_[pass_index];
   const Types bound_types = with_defaults(graphs_[0], types);
@@ -215,7 +214,9 @@ void CpuPass::expect_oracle(const std::string& what, const Types& types, const i
 
   const kernel::Manifest& manifest = generated_.manifest;
   const kernel::Pass& pass = manifest.passes[pass_index];
+  device::Device& device = device_of(where_);
   kernel::Facts facts;
+  facts.machine = device.machine();
   std::map<std::string, const ir::Array*> inputs;  // by buffer
   size_t next_input = 0;
   for (const kernel::Buffer& buffer : pass.buffers) {
@@ -262,14 +263,15 @@ void CpuPass::expect_oracle(const std::string& what, const Types& types, const i
     for (size_t i = 0; i < at.size(); ++i)
       write_element(bytes.data() + at[i] * ir::info(tensor.dtype).bytes, tensor.dtype, array->values[i]);
   }
-  auto program = device::prepare(pass, *kernels, facts);
+  auto program = device.prepare(pass, *kernels, facts);
   ASSERT_TRUE(program) << program.error().message;
 
   std::map<std::string, std::vector<std::byte>> first;
   for (int run = 0; run < 2; ++run) {
     for (const kernel::Buffer& buffer : pass.buffers)
       if (buffer.role != kernel::Role::Input) arena.poison(buffer.name, run == 0 ? 0xFF : 0x55);
-    auto outcome = worker().run({*program}, arena);
+    if (program->emulation) program->emulation->seed = 1 + static_cast<std::uint64_t>(run);
+    auto outcome = device.run({*program}, arena);
     ASSERT_TRUE(outcome) << outcome.error().message;
     ASSERT_FALSE(outcome->fault) << outcome->fault->message;
     auto stray = arena.stray();

@@ -1,0 +1,132 @@
+#include "example_sweep.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "../unit/act/loop_agreement.h"
+#include "example_profiles.h"
+#include "ir/random/dice.h"
+
+namespace kw::test {
+namespace {
+
+using act::test::Sizes;
+using ir::DType;
+
+// Sizes that kernels trip over: nothing, one, primes, beside powers of two, beside the tile.
+Sizes draw_sizes(const ir::Graph& graph, ir::random::Dice& dice, size_t number, int64_t longest) {
+  const bool is_long = number == 3 && longest > 0;
+  const int64_t most = is_long ? 4 * longest : 20'000;
+  const std::vector<int64_t> kSmall = {1, 2, 3, 5, 7, 8, 13},
+                             kLarge = {17, 31, 33, 64, 127, 129, 257, 1023, 1025, 2049};
+  for (;;) {
+    Sizes sizes;
+    int64_t product = 1;
+    const size_t long_one =
+        static_cast<size_t>(dice.below(std::max<int64_t>(static_cast<int64_t>(graph.symbols.size()), 1)));
+    for (const ir::Symbol& symbol : graph.symbols) {
+      int64_t n = dice.pick(dice.chance(0.4) ? kLarge : kSmall);
+      if (is_long) n = sizes.size() == long_one ? longest : dice.pick(kSmall);
+      if (number < 2) n = static_cast<int64_t>(number);
+      if (number == 2 && dice.chance(0.4)) n = 0;
+      sizes[symbol.name] = n;
+      product *= std::max<int64_t>(1, n);
+    }
+    auto value = [&](ir::SymbolId s) -> std::optional<int64_t> {
+      return sizes.at(graph.symbols[static_cast<size_t>(s)].name);
+    };
+    const bool fits = std::all_of(graph.constraints.begin(), graph.constraints.end(), [&](const ir::SizeConstraint& c) {
+      const auto left = c.left.evaluate(value), right = c.right.evaluate(value);
+      if (!left || !right) return false;
+      return c.kind == ir::SizeConstraint::Kind::Equal ? *left == *right : *right != 0 && *left % *right == 0;
+    });
+    if (fits && product <= most) return sizes;
+    if (number < 3) number = 3;  // sizes of nothing or one that a constraint does not admit
+  }
+}
+
+std::string text(const Sizes& sizes, const Types& types) {
+  std::string out;
+  for (const auto& [name, n] : sizes) out += " " + name + "=" + std::to_string(n);
+  for (const auto& [name, type] : types) out += " " + name + "=" + std::string(ir::info(type).name);
+  return out;
+}
+
+std::vector<Types> type_choices(const ir::Graph& graph, TypeChoice choice) {
+  const bool all = choice == TypeChoice::All;
+  const DType kAll[] = {DType::F32, DType::BF16, DType::F16, DType::F64};
+  const std::pair<DType, DType> kMixed[] = {
+      {DType::BF16, DType::F32}, {DType::F16, DType::BF16}, {DType::F32, DType::F64}, {DType::F64, DType::F16}};
+  std::vector<Types> choices;
+  for (DType type : kAll) {
+    if (!all && type != DType::F32 && type != DType::BF16) continue;
+    Types& types = choices.emplace_back();
+    for (const ir::TypeParameter& parameter : graph.type_parameters) types[parameter.name] = type;
+  }
+  for (const auto& [first, second] : kMixed) {
+    if (graph.type_parameters.size() < 2) break;
+    Types& types = choices.emplace_back();
+    for (size_t i = 0; i < graph.type_parameters.size(); ++i)
+      types[graph.type_parameters[i].name] = i % 2 ? second : first;
+    if (!all) break;
+  }
+  if (choice == TypeChoice::One) choices = {choices.back()};
+  if (choice == TypeChoice::Two) choices = {choices.front(), choices.back()};
+  return choices;
+}
+
+}  // namespace
+
+void expect_example(const std::string& name, const SweepOptions& options) {
+  const auto math = act::math_of(example_profile(name));
+  ASSERT_TRUE(math) << render(math.error());
+  auto kernels = KernelPass::make(*math, options.where);
+  ASSERT_TRUE(kernels) << render(kernels.error());
+  const std::vector<Types> choices = type_choices(math->forward, options.types);
+  kernels->compile_for(choices);
+  uint64_t seed = 1;
+  for (char c : name) seed = seed * 31 + static_cast<unsigned char>(c);
+  ir::random::Dice dice(seed);
+  for (size_t number = 0; number < options.shapes; ++number) {
+    const Sizes sizes = draw_sizes(math->forward, dice, number, options.longest);
+    ir::Environment call = act::test::inputs_for(math->forward, sizes, number + 1);
+    if (number % 2)  // distributions and the like: between 0 and 1
+      for (auto& [name, array] : call.inputs)
+        for (double& value : array.values) value = (value + 2.001) / 4.002;
+    if (number % 3 == 1)
+      for (const ir::Input& input : math->forward.inputs)
+        if (input.kind == ir::InputKind::Scalar && input.type.floating() && input.default_value)
+          call.inputs[input.name] = ir::Array::scalar(input.default_value->number() * 1.25);
+    for (const Types& types : choices) {
+      const Layout layout = kLayouts[number % std::size(kLayouts)];
+      const std::string what = name + text(sizes, types);
+      // The backward takes what the forward saved.
+      const ir::Graph bound = ir::bind_types(math->forward, with_defaults(math->forward, types));
+      const ir::Environment rounded_call = rounded(math->forward, types, call);
+      auto saved = ir::interpret(bound, rounded_call, {.semantics = ir::Semantics::Rounded});
+      ASSERT_TRUE(saved) << what << render(saved.error());
+      kernels->expect_oracle(what + " forward", types, call, layout, 0);
+      if (testing::Test::HasFatalFailure()) break;
+      if (!math->backward) continue;
+      ir::Environment backward = act::test::inputs_for(*math->backward, sizes, 100 + number);
+      for (size_t i = 0; i < bound.outputs.size(); ++i)
+        if (backward.inputs.contains(bound.outputs[i].name)) backward.inputs[bound.outputs[i].name] = (*saved)[i];
+      for (auto& [name, array] : backward.inputs)
+        if (auto given = rounded_call.inputs.find(name); given != rounded_call.inputs.end()) array = given->second;
+      for (const ir::Input& input : math->backward->inputs)
+        if (auto given = call.inputs.find(input.name); given != call.inputs.end())
+          backward.inputs.try_emplace(input.name, given->second);
+      kernels->expect_oracle(what + " backward", types, backward, layout, 1);
+      if (testing::Test::HasFatalFailure()) break;
+    }
+    if (testing::Test::HasFatalFailure()) {
+      for (const auto& [file, source] : kernels->generated().files) std::cerr << source;
+      return;
+    }
+  }
+  EXPECT_EQ(kernels->compilations(), static_cast<int>(choices.size()));
+}
+
+}  // namespace kw::test

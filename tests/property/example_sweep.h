@@ -1,0 +1,28 @@
+// An example, forward and backward, at many shapes, layouts and types: its profile becomes kernels that agree with the
+// rounded oracle, without compiling again for a shape.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "kernel_pass.h"
+
+namespace kw::test {
+
+enum class TypeChoice {
+  One,   // bf16, or a mixture
+  Two,   // and f32
+  Some,  // f32, bf16 and a mixture
+  All,
+};
+
+struct SweepOptions {
+  Where where = Where::Cpu;
+  size_t shapes = 20;
+  TypeChoice types = TypeChoice::Some;
+  int64_t longest = 0;  // one shape has a dimension this long
+};
+
+void expect_example(const std::string& name, const SweepOptions& options);
+
+}  // namespace kw::test
