@@ -29,6 +29,12 @@ foreach(row ${rows})
   endif()
 endforeach()
 
+# A GPU for the tests of the worker, where there is none.
+foreach(part driver kernels)
+  add_library(fake_cuda_${part} MODULE ${CMAKE_SOURCE_DIR}/tests/unit/device/fake_gpu/${part}.cc)
+  add_dependencies(test_device fake_cuda_${part})
+endforeach()
+
 foreach(kind golden error property)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}/*.cpp)
   if(sources)

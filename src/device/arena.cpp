@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;  // the least that a machine may have; a larger page only widens the fences
 constexpr std::uint64_t kFence = 64 * kPage;
+constexpr std::uint64_t kLarge = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLargestArena = std::uint64_t{1} << 46;
 
 // No byte of a pattern is like its neighbours, so that a copy of a row over its edge shows too.
@@ -41,6 +43,7 @@ Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(regions_, other.regions_);
   std::swap(aliases_, other.aliases_);
   std::swap(size_, other.size_);
+  std::swap(identity_, other.identity_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(memory_, other.memory_);
   return *this;
@@ -65,19 +68,21 @@ Status Arena::add(const std::string& name, kernel::Tensor tensor, Access access)
 
 Status Arena::add(const std::string& name, kernel::Tensor tensor, Access access, Placement placement) {
   KW_ASSERT(memory_ == nullptr && find(name) == nullptr, "a buffer is placed once, before anything is allocated");
-  const auto alignment = static_cast<std::uint64_t>(placement.alignment);
-  KW_ASSERT(alignment > 0 && kPage % alignment == 0 && placement.misalignment >= 0 &&
-                placement.misalignment < placement.alignment,
-            "an alignment divides a page, and misalignment is less");
   const std::optional<std::int64_t> elements = kernel::storage_elements(tensor);
   std::int64_t count = 0;
   if (!elements || __builtin_mul_overflow(*elements, ir::info(tensor.dtype).bytes, &count) ||
       static_cast<std::uint64_t>(count) > kLargestArena - size_)
     return bad_input(fmt::format("{} is larger than any memory", name));
   const auto bytes = static_cast<std::uint64_t>(count);
+  // Large buffers lie as PyTorch's do on a GPU, where it matters to their speed; small ones end close to their fence.
+  if (placement.alignment == 0) placement.alignment = bytes < kLarge ? 64 : 512;
+  const auto alignment = static_cast<std::uint64_t>(placement.alignment);
+  KW_ASSERT(alignment > 0 && kPage % alignment == 0 && placement.misalignment >= 0 &&
+                placement.misalignment < placement.alignment,
+            "an alignment divides a page, and misalignment is less");
   const auto misalignment = static_cast<std::uint64_t>(placement.misalignment);
 
-  Region region{name, std::move(tensor), access, 0, 0, 0, bytes};
+  Region region{name, std::move(tensor), access, 0, 0, 0, bytes, placement.at_start};
   region.first_page = size_ + kFence;
   if (placement.at_start) {
     region.offset = region.first_page + misalignment;
@@ -113,6 +118,8 @@ Status Arena::allocate() {
     return fail(ErrorKind::MissingTool, fmt::format("cannot share {} bytes of memory: {}", size_, std::strerror(errno)),
                 "use smaller shapes, or a machine with more memory");
   memory_ = static_cast<std::byte*>(memory);
+  static std::atomic<std::uint64_t> count = 0;
+  identity_ = ++count;
   guard();
   return {};
 }

@@ -34,7 +34,7 @@ class Arena {
   enum class Access : std::uint8_t { Read, Write };
 
   struct Placement {
-    std::int64_t alignment = 64;    // a power of two up to a page
+    std::int64_t alignment = 0;     // a power of two up to a page; 0: 64, or 512 for a buffer of a MiB or more
     std::int64_t misalignment = 0;  // bytes past the alignment
     bool at_start = false;          // begin at a fence, instead of ending at one
   };
@@ -45,6 +45,7 @@ class Arena {
     Access access = Access::Read;
     std::uint64_t first_page = 0, end_page = 0;  // byte offsets of the region's own pages
     std::uint64_t offset = 0, bytes = 0;         // of the buffer
+    bool at_start = false;                       // it begins at its first page
   };
 
   // What a byte of the arena belongs to.
@@ -81,6 +82,7 @@ class Arena {
   Place place_of(std::uint64_t offset) const;
 
   int descriptor() const { return descriptor_; }
+  std::uint64_t identity() const { return identity_; }  // no two arenas of a process have the same; never 0
   std::uint64_t size() const { return size_; }
   const std::vector<Region>& regions() const { return regions_; }
 
@@ -90,6 +92,7 @@ class Arena {
   std::vector<Region> regions_;
   std::vector<std::pair<std::string, std::string>> aliases_;  // name → of
   std::uint64_t size_ = 0;
+  std::uint64_t identity_ = 0;
   int descriptor_ = -1;
   std::byte* memory_ = nullptr;
 };

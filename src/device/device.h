@@ -33,6 +33,8 @@ class Device {
   // What expressions of a manifest may ask about the machine. Guards and launches are evaluated with this.
   virtual kernel::Machine machine() const = 0;
 
+  virtual std::uint64_t cache_bytes() const = 0;  // of the last level, which all of the device shares
+
   // Nothing, if kernels can run here; else why not (a GPU is missing). Compiling may work all the same.
   virtual Status can_run() const = 0;
 
@@ -62,6 +64,7 @@ struct DeviceOptions {
   std::string compiler;                           // cpu: as find_compiler takes it
   std::string worker_program = "/proc/self/exe";  // a binary whose main calls worker_main
   int gpu = 0;                                    // cuda: which one
+  std::string driver = "libcuda.so.1";            // cuda: the library of the driver
 };
 
 // cpu: needs a compiler. cuda: needs NVRTC; without a GPU it compiles, and can_run says why it does no more.

@@ -9,7 +9,7 @@
 namespace kw::device {
 
 // The driver, and the GPUs that it knows of.
-Tool look_for_driver(std::vector<Gpu>& gpus);
+Tool look_for_driver(std::vector<Gpu>& gpus, const std::string& library = "libcuda.so.1");
 
 // NVRTC: from the system's library path, from a CUDA toolkit, or from the given files (Python packages hold it too).
 Tool look_for_nvrtc(const std::vector<std::string>& candidates);

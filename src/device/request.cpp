@@ -17,6 +17,7 @@ json to_object(const Program& program) {
         if (const auto* whole = std::get_if<std::int64_t>(&slot)) slots.push_back({"i", *whole});
         // As its bits: text has no infinity.
         if (const auto* real = std::get_if<double>(&slot)) slots.push_back({"r", std::bit_cast<std::uint64_t>(*real)});
+        if (const auto* bits = std::get_if<BitsSlot>(&slot)) slots.push_back({"n", bits->bits});
       }
       json one = {{"library", kernel->library}, {"symbol", kernel->symbol}, {"slots", slots}};
       if (kernel->launch) one["launch"] = {kernel->launch->grid, kernel->launch->block, kernel->launch->shared_bytes};
@@ -54,6 +55,7 @@ Program program_from(const json& object) {
       if (slot[0] == "b") kernel.slots.emplace_back(BufferSlot{slot[1].get<std::uint64_t>()});
       if (slot[0] == "i") kernel.slots.emplace_back(slot[1].get<std::int64_t>());
       if (slot[0] == "r") kernel.slots.emplace_back(std::bit_cast<double>(slot[1].get<std::uint64_t>()));
+      if (slot[0] == "n") kernel.slots.emplace_back(BitsSlot{slot[1].get<std::uint64_t>()});
     }
     if (call.contains("launch")) {
       const json& launch = call["launch"];
@@ -67,16 +69,21 @@ Program program_from(const json& object) {
 }  // namespace
 
 std::string to_line(const Request& request) {
-  json object = {{"arena_bytes", request.arena_bytes},
+  json object = {{"arena", request.arena},
+                 {"arena_bytes", request.arena_bytes},
+                 {"gpu", request.gpu},
+                 {"driver", request.driver},
+                 {"resident", request.timing.resident},
                  {"memory", request.memory},
                  {"cpu_seconds", request.cpu_seconds},
                  {"time_ms", request.time.count()},
+                 {"timed", request.timed},
                  {"warm_up", request.timing.warm_up},
                  {"samples", request.timing.samples},
                  {"calls_per_sample", request.timing.calls_per_sample},
                  {"budget_ms", request.timing.budget.count()}};
   for (const Request::Range& range : request.ranges)
-    object["ranges"].push_back({range.first, range.end, range.writable});
+    object["ranges"].push_back({range.first, range.end, range.writable, range.at_start});
   for (const Program& program : request.programs) object["programs"].push_back(to_object(program));
   if (request.timing.before) object["before"] = to_object(*request.timing.before);
   return object.dump();
@@ -85,16 +92,21 @@ std::string to_line(const Request& request) {
 Request request_from_line(std::string_view line) {
   const json object = json::parse(line);
   Request request;
+  request.arena = object["arena"];
   request.arena_bytes = object["arena_bytes"];
+  request.gpu = object["gpu"];
+  request.driver = object["driver"];
+  request.timing.resident = object["resident"];
   request.memory = object["memory"];
   request.cpu_seconds = object["cpu_seconds"];
   request.time = std::chrono::milliseconds(object["time_ms"].get<std::int64_t>());
+  request.timed = object["timed"];
   request.timing.warm_up = object["warm_up"];
   request.timing.samples = object["samples"];
   request.timing.calls_per_sample = object["calls_per_sample"];
   request.timing.budget = std::chrono::milliseconds(object["budget_ms"].get<std::int64_t>());
   if (object.contains("ranges"))
-    for (const json& range : object["ranges"]) request.ranges.push_back({range[0], range[1], range[2]});
+    for (const json& range : object["ranges"]) request.ranges.push_back({range[0], range[1], range[2], range[3]});
   if (object.contains("programs"))
     for (const json& program : object["programs"]) request.programs.push_back(program_from(program));
   if (object.contains("before")) request.timing.before = program_from(object["before"]);
@@ -104,6 +116,13 @@ Request request_from_line(std::string_view line) {
 std::string to_line(const Answer& answer) {
   json object = json::object();
   if (!answer.error.empty()) object["error"] = answer.error;
+  if (!answer.unfit.empty()) object["unfit"] = answer.unfit;
+  if (answer.stray) object["stray"] = *answer.stray;
+  if (answer.gpu_fault) {
+    object["gpu_fault"] = {{"code", answer.gpu_fault->code}, {"text", answer.gpu_fault->text}};
+    object["program"] = answer.program;
+    object["call"] = answer.call;
+  }
   object["nanoseconds"] = answer.nanoseconds;
   if (!answer.wrong.empty()) {
     object["wrong"] = answer.wrong;
@@ -128,6 +147,10 @@ std::optional<Answer> answer_from_line(std::string_view line) {
       answer.in_arena = object.at("in_arena").get<int>() != 0;
       answer.write = object.at("write").get<int>() != 0;
     }
+    answer.unfit = object.value("unfit", "");
+    if (object.contains("stray")) answer.stray = object["stray"].get<std::uint64_t>();
+    if (object.contains("gpu_fault"))
+      answer.gpu_fault = Answer::GpuFault{object["gpu_fault"].at("code"), object["gpu_fault"].at("text")};
     answer.program = object.value("program", -1);
     answer.call = object.value("call", -1);
   } catch (const json::exception&) {

@@ -16,14 +16,20 @@ struct Request {
   struct Range {
     std::uint64_t first = 0, end = 0;
     bool writable = false;
+    bool at_start = false;  // the buffer begins where the range does
+    bool operator==(const Range&) const = default;
   };
+  std::uint64_t arena = 0;  // which one it is
   std::uint64_t arena_bytes = 0;
   std::vector<Range> ranges;  // of the arena that may be touched
   std::vector<Program> programs;
+  bool timed = false;  // without it each program runs once, and a fault is known to be of one call
   Timing timing;
   std::uint64_t memory = 0;
   std::uint64_t cpu_seconds = 0;
   std::chrono::milliseconds time{0};
+  int gpu = -1;        // that the programs run on; -1: the processor
+  std::string driver;  // its library
 };
 
 std::string to_line(const Request& request);
@@ -39,6 +45,17 @@ struct Answer {
   bool write = false;
   std::string wrong;            // what the emulation saw a kernel do
   int program = -1, call = -1;  // that were running; -1: none. Program -2: the one before each sample
+
+  // Of a GPU.
+  struct GpuFault {
+    int code = 0;  // as the driver numbers its errors
+    std::string text;
+  };
+  std::string unfit;  // what this machine lacks, or cannot do: no kernel's fault
+  std::optional<GpuFault> gpu_fault;
+  std::optional<std::uint64_t> stray;  // an offset into the arena that no kernel may write, and one did
+
+  bool ok() const { return error.empty() && wrong.empty() && unfit.empty() && !gpu_fault; }
 };
 
 std::string to_line(const Answer& answer);

@@ -26,9 +26,16 @@ Request request_for(const std::vector<Program>& programs, const Arena& arena, co
   Request request;
   request.arena_bytes = arena.size();
   for (const Arena::Region& region : arena.regions())
-    request.ranges.push_back({region.first_page, region.end_page, region.access == Arena::Access::Write});
+    request.ranges.push_back(
+        {region.first_page, region.end_page, region.access == Arena::Access::Write, region.at_start});
+  request.arena = arena.identity();
+  if (options.gpu) {
+    request.gpu = options.gpu->ordinal;
+    request.driver = options.gpu->driver;
+  }
   request.programs = programs;
-  request.timing = options.timing.value_or(Timing{0, 1, 1, std::nullopt, {}});
+  request.timed = options.timing.has_value();
+  if (options.timing) request.timing = *options.timing;
   // Each thread of a team has a stack of its own, which counts as memory that a kernel has allocated.
   constexpr std::uint64_t kStack = std::uint64_t{10} << 20;
   request.time = limits.time;
@@ -92,6 +99,29 @@ Fault fault_of_signal(const Answer& answer, const std::string& kernel, const Are
   return fault;
 }
 
+Fault fault_of_gpu(const Answer::GpuFault& gpu, const std::string& kernel) {
+  constexpr int kIllegalAddress = 700, kFirstOfRunning = 700, kOutOfResources = 701;
+  const std::string name = described(kernel);
+  if (gpu.code == kIllegalAddress)
+    return {Fault::Kind::Strayed, kernel, name + " touched memory outside all buffers: " + gpu.text};
+  if (gpu.code < kFirstOfRunning || gpu.code == kOutOfResources)
+    return {Fault::Kind::NotLoadable, kernel, name + " cannot be launched: " + gpu.text};
+  return {Fault::Kind::Crashed, kernel, name + " crashed: " + gpu.text};
+}
+
+// A byte of a buffer that is only read, or of what lies around a buffer.
+Fault fault_of_stray(const Arena::Place& place) {
+  if (place.region == nullptr || !place.inside()) return {Fault::Kind::Strayed, {}, "the kernel wrote " + place.text()};
+  return {Fault::Kind::WroteToInput, {}, fmt::format("the kernel wrote to {}, which it may only read", place.text())};
+}
+
+// How long to wait for an answer: beyond the limit of the run itself, a GPU needs time for its context and for copies.
+std::chrono::milliseconds patience(const Limits& limits, const Arena& arena, const RunOptions& options) {
+  if (!options.gpu) return limits.time + kGrace;
+  constexpr std::chrono::seconds kContext{60};
+  return limits.time + kGrace + kContext + std::chrono::milliseconds(arena.size() >> 18);  // 256 MB a second
+}
+
 // From how the process ended, where the worker itself could say nothing.
 Fault fault_of_end(const Finished& end, const Limits& limits) {
   if (end.timed_out) return out_of_time({}, limits);
@@ -121,7 +151,7 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
   std::optional<Answer> answer;
   const int descriptors[] = {arena.descriptor()};
   if (child_->write_line(to_line(request_for(programs, arena, options, limits_)), descriptors)) {
-    if (const auto line = child_->read_line(limits_.time + kGrace)) answer = answer_from_line(*line);
+    if (const auto line = child_->read_line(patience(limits_, arena, options))) answer = answer_from_line(*line);
     if (answer && answer->signal) static_cast<void>(child_->read_line(std::chrono::seconds(1)));  // until it has ended
   }
   outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -138,6 +168,13 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
     outcome.fault = {Fault::Kind::Emulated, kernel, (kernel.empty() ? "" : kernel + ": ") + answer->wrong};
   } else if (!answer->error.empty()) {
     outcome.fault = {Fault::Kind::NotLoadable, {}, "the kernel does not load: " + answer->error};
+  } else if (!answer->unfit.empty()) {
+    child_.reset();
+    return missing_tool(answer->unfit, "use smaller shapes, or a GPU with nothing else on it");
+  } else if (answer->gpu_fault) {
+    outcome.fault = fault_of_gpu(*answer->gpu_fault, kernel_name(programs, *answer));
+  } else if (answer->stray) {
+    outcome.fault = fault_of_stray(arena.place_of(*answer->stray));
   } else if (answer->nanoseconds.size() != programs.size()) {
     outcome.fault = {Fault::Kind::Exited, {}, "the kernel answered in place of its worker"};
   } else {

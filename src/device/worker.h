@@ -35,11 +35,21 @@ struct Timing {
   int calls_per_sample = 1;             // for kernels shorter than the clock is sharp
   std::optional<Program> before;        // runs untimed before each sample: what evicts the cache
   std::chrono::milliseconds budget{0};  // no sample begins later than this; 0: no such limit
+
+  // A GPU keeps the buffers of the last run, if that was over the same arena: nothing is copied there or back.
+  bool resident = false;
+};
+
+// The GPU that programs run on.
+struct GpuTarget {
+  int ordinal = 0;
+  std::string driver;  // its library
 };
 
 struct RunOptions {
   std::optional<Timing> timing;  // without it each program runs once
   bool from_outside = false;     // code that this engine did not write: its worker is not used again
+  std::optional<GpuTarget> gpu;  // set by the device that is one
 };
 
 struct Fault {
@@ -50,7 +60,7 @@ struct Fault {
     OutOfTime,
     OutOfMemory,
     Exited,       // ended the process
-    NotLoadable,  // the shared object does not load, or lacks a symbol
+    NotLoadable,  // the shared object or cubin does not load, or lacks a symbol; a launch that this GPU refuses
     Emulated,     // the emulation of a GPU saw a race, a divergent barrier, an access that may not be, ...
   } kind = Kind::Crashed;
   std::string kernel;   // the one that ran last; empty if unknown
@@ -72,8 +82,9 @@ class Worker {
   // Variables that its processes are started with, beside this process's own.
   void set_environment(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
 
-  // Runs programs one after the other over the arena. An error is the engine's own (the worker cannot be started); what
-  // a kernel does wrong is a fault. After a fault, or code from outside, the next run has a new process.
+  // Runs programs one after the other over the arena. An error is the engine's own (the worker cannot be started) or
+  // the machine's (a GPU without enough memory); what a kernel does wrong is a fault. After a fault, or code from
+  // outside, the next run has a new process.
   Result<RunOutcome> run(const std::vector<Program>& programs, const Arena& arena, const RunOptions& options = {});
 
   const Limits& limits() const { return limits_; }  // threads: as they are, not 0

@@ -1,6 +1,5 @@
 #include "device/worker_main.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -15,29 +14,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "device/channel.h"
+#include "device/cpu/executor.h"
+#include "device/cuda/executor.h"
 #include "device/cuda/nvrtc_main.h"
-#include "device/emulate/run.h"
+#include "device/executor.h"
 #include "device/request.h"
 
 namespace kw::device {
+
+Situation situation;
+
 namespace {
 
 constexpr rlim_t kMostOutput = rlim_t{16} << 20;
-
-// What a signal handler can see. The numbers change as programs run.
-struct Situation {
-  int channel = -1;
-  std::byte* arena = nullptr;
-  std::uint64_t arena_bytes = 0;
-  volatile int program = -1;
-  volatile int call = -1;
-};
-Situation situation;
 
 // Called in a signal handler: text by hand, nothing allocated.
 struct HandText {
@@ -112,155 +105,6 @@ void watch_signals() {
     ::sigaction(signal, &action, nullptr);
 }
 
-// The arena as kernels see it: fences cannot be touched, inputs cannot be written.
-class Mapping {
- public:
-  Mapping(int descriptor, const Request& request) : bytes_(request.arena_bytes) {
-    void* memory = ::mmap(nullptr, bytes_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-    ::close(descriptor);
-    if (memory == MAP_FAILED) return;
-    memory_ = static_cast<std::byte*>(memory);
-    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    for (const Request::Range& range : request.ranges) {
-      const std::uint64_t first = range.first / page * page, end = (range.end + page - 1) / page * page;
-      ::mprotect(memory_ + first, end - first, PROT_READ | (range.writable ? PROT_WRITE : 0));
-    }
-    situation.arena = memory_;
-    situation.arena_bytes = bytes_;
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() {
-    situation.arena = nullptr;
-    if (memory_ != nullptr) ::munmap(memory_, bytes_);
-  }
-  std::byte* at(std::uint64_t offset) const { return memory_ + offset; }
-  bool ok() const { return memory_ != nullptr; }
-
- private:
-  std::byte* memory_ = nullptr;
-  std::uint64_t bytes_;
-};
-
-// A value as a shim takes it.
-union RawSlot {
-  void* pointer;
-  std::int64_t whole;
-  double real;
-};
-static_assert(sizeof(RawSlot) == 8);
-
-using Shim = void (*)(const RawSlot*);
-
-struct ReadyCall {
-  Shim shim = nullptr;
-  std::vector<RawSlot> slots;
-  FillCall fill;
-  emulate::Attach attach = nullptr;  // of an emulated kernel
-  KernelCall kernel;
-};
-struct ReadyProgram {
-  std::vector<ReadyCall> calls;
-  std::unique_ptr<emulate::Run> emulation;
-};
-
-class Libraries {
- public:
-  // Nullptr, and why, if there is no such symbol.
-  template <class Function>
-  Function find(const std::string& library, const std::string& symbol, std::string& error) {
-    void*& handle = handles_[library];
-    if (handle == nullptr) handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* found = handle != nullptr ? ::dlsym(handle, symbol.c_str()) : nullptr;
-    if (found == nullptr) {
-      const char* why = ::dlerror();
-      error = why != nullptr ? why : "the symbol is null";
-    }
-    return reinterpret_cast<Function>(found);
-  }
-
- private:
-  std::map<std::string, void*> handles_;
-};
-
-ReadyProgram ready(const Program& program, const Mapping& mapping, Libraries& libraries, std::string& error) {
-  ReadyProgram ready;
-  if (program.emulation) ready.emulation = std::make_unique<emulate::Run>(*program.emulation, mapping.at(0));
-  for (const Call& call : program.calls) {
-    ReadyCall& out = ready.calls.emplace_back();
-    if (const auto* fill = std::get_if<FillCall>(&call)) {
-      out.fill = *fill;
-      continue;
-    }
-    const auto& kernel = std::get<KernelCall>(call);
-    out.shim = libraries.find<Shim>(kernel.library, kernel.symbol, error);
-    if (out.shim == nullptr) return {};
-    if (ready.emulation) {
-      out.attach = libraries.find<emulate::Attach>(kernel.library, emulate::kAttachSymbol, error);
-      if (out.attach == nullptr) return {};
-      out.kernel = kernel;
-    }
-    for (const Slot& slot : kernel.slots) {
-      RawSlot raw{};
-      if (const auto* buffer = std::get_if<BufferSlot>(&slot)) raw.pointer = mapping.at(buffer->offset);
-      if (const auto* whole = std::get_if<std::int64_t>(&slot)) raw.whole = *whole;
-      if (const auto* real = std::get_if<double>(&slot)) raw.real = *real;
-      out.slots.push_back(raw);
-    }
-  }
-  return ready;
-}
-
-template <class Element>
-void fill_elements(std::byte* memory, std::uint64_t count, std::uint64_t pattern) {
-  auto* elements = reinterpret_cast<Element*>(memory);
-  std::fill(elements, elements + count, static_cast<Element>(pattern));
-}
-
-void run_fill(const FillCall& fill, const Mapping& mapping) {
-  std::byte* memory = mapping.at(fill.offset);
-  if (fill.element_bytes == 1) fill_elements<std::uint8_t>(memory, fill.count, fill.pattern);
-  if (fill.element_bytes == 2) fill_elements<std::uint16_t>(memory, fill.count, fill.pattern);
-  if (fill.element_bytes == 4) fill_elements<std::uint32_t>(memory, fill.count, fill.pattern);
-  if (fill.element_bytes == 8) fill_elements<std::uint64_t>(memory, fill.count, fill.pattern);
-}
-
-void call_shim(const void* ready) {
-  const auto& call = *static_cast<const ReadyCall*>(ready);
-  call.shim(call.slots.data());
-}
-
-// The call at which the emulation saw something wrong; calls.size(): at the end.
-struct Wrong {
-  int program = 0, call = 0;
-  emulate::Finding finding;
-};
-
-std::optional<Wrong> run(const ReadyProgram& program, int index, const Mapping& mapping) {
-  situation.program = index;
-  std::optional<emulate::Finding> finding;
-  std::size_t i = 0;
-  if (program.emulation) program.emulation->begin();
-  for (; i < program.calls.size() && !finding; ++i) {
-    situation.call = static_cast<int>(i);
-    const ReadyCall& call = program.calls[i];
-    if (call.attach != nullptr) {
-      finding = program.emulation->launch(call.kernel, call.attach, call_shim, &call);
-      if (finding) break;
-    } else if (call.shim != nullptr) {
-      call.shim(call.slots.data());
-    } else {
-      run_fill(call.fill, mapping);
-      if (program.emulation) program.emulation->filled(call.fill);
-    }
-  }
-  if (program.emulation && !finding) finding = program.emulation->end();
-  situation.program = -1;
-  situation.call = -1;
-  if (!finding) return std::nullopt;
-  return Wrong{index, static_cast<int>(i), std::move(*finding)};
-}
-
 std::int64_t now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -288,55 +132,63 @@ void set_alarm(std::chrono::milliseconds time) {
 }
 
 void limit_run(const Request& request) {
-  set_soft_limit(RLIMIT_DATA, private_memory() + request.memory);
+  // A kernel on a GPU cannot allocate here, and its driver may.
+  if (request.gpu < 0) set_soft_limit(RLIMIT_DATA, private_memory() + request.memory);
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   set_soft_limit(RLIMIT_CPU, static_cast<std::uint64_t>(used.tv_sec) + request.cpu_seconds);
   set_alarm(request.time);
 }
 
-Answer run_request(const Request& request, const Mapping& mapping, Libraries& libraries) {
+// Each program once, without a clock of the device's own: a fault is then known to be of one call.
+void run_once(const Request& request, Executor& executor, Answer& answer) {
+  for (int p = 0; p < static_cast<int>(request.programs.size()) && answer.ok(); ++p) {
+    const std::int64_t begin = now();
+    executor.run(p, answer);
+    answer.nanoseconds.push_back({now() - begin});
+  }
+}
+
+void run_timed(const Request& request, Executor& executor, Answer& answer) {
+  const int count = static_cast<int>(request.programs.size());
+  answer.nanoseconds.resize(request.programs.size());
+  for (auto& samples : answer.nanoseconds)
+    samples.reserve(static_cast<std::size_t>(std::clamp(request.timing.samples, 0, 1 << 16)));
+  for (int i = 0; i < request.timing.warm_up; ++i)
+    for (int p = 0; p < count && answer.ok(); ++p) executor.run(p, answer);
+  const std::int64_t start = now(), budget = request.timing.budget.count() * 1'000'000;
+  for (int i = 0; i < request.timing.samples; ++i) {
+    if (budget > 0 && i > 0 && now() - start > budget) break;
+    for (int j = 0; j < count; ++j) {
+      const int p = i % 2 == 0 ? j : count - 1 - j;
+      if (request.timing.before) executor.lead_in(answer);
+      if (!answer.ok()) return;
+      const int calls = std::max(request.timing.calls_per_sample, 1);
+      const std::int64_t taken = executor.time(p, calls, answer);
+      if (!answer.ok()) return;
+      answer.nanoseconds[static_cast<std::size_t>(p)].push_back(taken / calls);
+    }
+  }
+}
+
+Answer run_request(const Request& request, const Mapping& mapping, Executor& executor) {
   Answer answer;
   if (!mapping.ok()) {
     answer.error = "the shared memory cannot be mapped";
     return answer;
   }
-  std::vector<ReadyProgram> programs;
-  for (const Program& program : request.programs) programs.push_back(ready(program, mapping, libraries, answer.error));
-  ReadyProgram before;
-  if (request.timing.before) before = ready(*request.timing.before, mapping, libraries, answer.error);
-  if (!answer.error.empty()) return answer;
-
+  executor.prepare(request, mapping, answer);
+  if (!answer.ok()) return answer;
   limit_run(request);
-  const std::size_t count = programs.size();
-  answer.nanoseconds.resize(count);
-  for (auto& samples : answer.nanoseconds)
-    samples.reserve(static_cast<std::size_t>(std::clamp(request.timing.samples, 0, 1 << 16)));
-  std::optional<Wrong> wrong;
-  const auto run_one = [&](const ReadyProgram& program, int index) {
-    if (!wrong) wrong = run(program, index, mapping);
-  };
-  for (int i = 0; i < request.timing.warm_up; ++i)
-    for (std::size_t p = 0; p < count; ++p) run_one(programs[p], static_cast<int>(p));
-  const std::int64_t start = now(), budget = request.timing.budget.count() * 1'000'000;
-  for (int i = 0; i < request.timing.samples; ++i) {
-    if (budget > 0 && i > 0 && now() - start > budget) break;
-    for (std::size_t j = 0; j < count; ++j) {
-      const std::size_t p = i % 2 == 0 ? j : count - 1 - j;
-      if (request.timing.before) run_one(before, -2);
-      const std::int64_t begin = now();
-      for (int k = 0; k < request.timing.calls_per_sample; ++k) run_one(programs[p], static_cast<int>(p));
-      answer.nanoseconds[p].push_back((now() - begin) / std::max(request.timing.calls_per_sample, 1));
-    }
-  }
-  if (wrong) {
-    answer.wrong = wrong->finding.name + ": " + wrong->finding.words;
-    answer.program = wrong->program;
-    answer.call = wrong->call;
+  if (request.timed) {
+    run_timed(request, executor, answer);
+  } else {
+    run_once(request, executor, answer);
   }
   set_alarm(std::chrono::milliseconds(0));
   set_soft_limit(RLIMIT_DATA, RLIM_INFINITY);
   set_soft_limit(RLIMIT_CPU, RLIM_INFINITY);
+  if (answer.ok()) executor.finish(request, mapping, answer);
   return answer;
 }
 
@@ -348,7 +200,7 @@ int serve() {
   std::atexit(report_exit);
   set_soft_limit(RLIMIT_CORE, 0);
   set_soft_limit(RLIMIT_FSIZE, kMostOutput);
-  Libraries libraries;
+  const std::unique_ptr<Executor> processor = cpu::make_executor(), gpu = cuda::make_executor();
   std::string line;
   int descriptor = -1;
   while (channel.next(line, descriptor)) {
@@ -356,7 +208,7 @@ int serve() {
     Answer answer;
     {
       const Mapping mapping(descriptor, request);
-      answer = run_request(request, mapping, libraries);
+      answer = run_request(request, mapping, request.gpu >= 0 ? *gpu : *processor);
     }
     if (!channel.send(to_line(answer))) return 1;
   }

@@ -11,7 +11,7 @@ Result<Ceilings> ceilings_of(device::Device& device) {
   Ceilings out;
   out.device = device.name();
   // Four times the cache, so that it does not help.
-  out.bytes = static_cast<double>(4 * last_level_cache_bytes(device));
+  out.bytes = 4 * static_cast<double>(device.cache_bytes());
   out.traffic = {{"copy", 1, 1}, {"two read, one written", 2, 1}, {"three read, two written", 3, 2}, {"read", 1, 0}};
   for (Traffic& traffic : out.traffic) {
     Work work;

@@ -27,6 +27,7 @@ Result<std::vector<Timed>> time(device::Device& device, const std::vector<device
     }
     if (narrow || enough || Clock::now() - start >= rule.budget) return timed;
     options.timing->warm_up = 1;
+    options.timing->resident = true;
   }
 }
 

@@ -59,16 +59,6 @@ kernel::Tensor floats(int64_t n) { return {ir::DType::F32, {n}, {1}, 0}; }
 
 }  // namespace
 
-int64_t last_level_cache_bytes(const device::Device& device) {
-  if (device.target() != kernel::Target::Cpu) return int64_t{64} << 20;
-  // As the first core sees it: sysconf adds up caches that no core fills.
-  constexpr int64_t kUsual = int64_t{32} << 20;
-  const auto text = read_file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  if (!text) return kUsual;
-  const long kilobytes = std::strtol(text->c_str(), nullptr, 10);  // "32768K"
-  return kilobytes > 0 ? int64_t{kilobytes} << 10 : kUsual;
-}
-
 Result<Plain> Plain::make(device::Device& device) {
   Plain plain(device);
   plain.manifest_ = manifest_for(device.target());
@@ -79,7 +69,7 @@ Result<Plain> Plain::make(device::Device& device) {
 }
 
 Status Plain::add_buffers(device::Arena& arena, const Work& work) const {
-  const int64_t evicts = 2 * last_level_cache_bytes(*device_);
+  const int64_t evicts = 2 * static_cast<int64_t>(device_->cache_bytes());
   const int64_t in = std::max(static_cast<int64_t>(work.read_bytes), evicts) / 4 + 16;
   KW_CHECK(arena.add("plain_in", floats(in), device::Arena::Access::Read));
   return arena.add("plain_out", floats(static_cast<int64_t>(work.written_bytes) / 4 + 64),
@@ -111,7 +101,7 @@ Result<std::vector<device::Program>> Plain::movers(const device::Arena& arena, c
 }
 
 Result<device::Program> Plain::evict(const device::Arena& arena) const {
-  const int64_t bytes = 2 * last_level_cache_bytes(*device_);
+  const int64_t bytes = 2 * static_cast<int64_t>(device_->cache_bytes());
   return program("plain_evict", arena, {{"reads", units(static_cast<double>(bytes), unit_bytes(device_->target()))}});
 }
 

@@ -38,7 +38,4 @@ class Plain {
   device::CompiledSet kernels_;
 };
 
-// Of the largest cache that all cores share.
-int64_t last_level_cache_bytes(const device::Device& device);
-
 }  // namespace kw::measure

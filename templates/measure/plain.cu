@@ -7,7 +7,9 @@ __device__ __forceinline__ long long minimum(long long a, long long b) { return 
 
 // Each block has its share of what is read and of what is written; the part that is as long in both is copied.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    plain_move(const float4* __restrict__ in, float4* __restrict__ out, long long reads, long long writes) {
+    plain_move(const float* __restrict__ from, float* __restrict__ to, long long reads, long long writes) {
+  const float4* __restrict__ in = reinterpret_cast<const float4*>(from);
+  float4* __restrict__ out = reinterpret_cast<float4*>(to);
   const long long chunk = blockIdx.x, chunks = gridDim.x;
   const long long first = reads * chunk / chunks, read = reads * (chunk + 1) / chunks - first;
   const long long start = writes * chunk / chunks, written = writes * (chunk + 1) / chunks - start;
@@ -36,11 +38,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 // Reads a buffer larger than the cache, so that nothing of a former call is left in it.
-extern "C" __global__ void __launch_bounds__(kThreads) plain_evict(const float4* __restrict__ in, float4* __restrict__ out,
-                                                                   long long reads) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+    plain_evict(const float* __restrict__ from, float* __restrict__ to, long long reads) {
+  const float4* __restrict__ in = reinterpret_cast<const float4*>(from);
   float total = 0;
   for (long long i = blockIdx.x * static_cast<long long>(kThreads) + threadIdx.x; i < reads;
        i += gridDim.x * static_cast<long long>(kThreads))
     total += in[i].x;
-  if (total == 0x1.8p100f) out[0].x = total;
+  if (total == 0x1.8p100f) to[0] = total;
 }

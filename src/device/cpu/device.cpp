@@ -1,5 +1,8 @@
 #include "device/cpu/device.h"
 
+#include <cstdlib>
+
+#include "base/file.h"
 #include "device/cpu/compile.h"
 
 namespace kw::device::cpu {
@@ -13,6 +16,13 @@ class CpuDevice final : public Device {
   kernel::Target target() const override { return kernel::Target::Cpu; }
   std::string name() const override { return "cpu (" + compiler_.version + ")"; }
   kernel::Machine machine() const override { return {worker_.limits().threads, 0}; }
+  std::uint64_t cache_bytes() const override {
+    // As the first core sees it: sysconf adds up caches that no core fills.
+    constexpr std::uint64_t kUsual = std::uint64_t{32} << 20;
+    const auto text = read_file("/sys/devices/system/cpu/cpu0/cache/index3/size");  // "32768K"
+    const auto kilobytes = text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
+    return kilobytes > 0 ? kilobytes << 10 : kUsual;
+  }
   Status can_run() const override { return {}; }
   std::vector<std::string> architectures() const override { return {"native"}; }
 

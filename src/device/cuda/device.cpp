@@ -14,7 +14,7 @@ class CudaDevice final : public Device {
   CudaDevice(std::unique_ptr<Nvrtc> nvrtc, std::optional<Gpu> gpu, const DeviceOptions& options)
       : nvrtc_(std::move(nvrtc)),
         gpu_(std::move(gpu)),
-        ordinal_(options.gpu),
+        target_{options.gpu, options.driver},
         cache_(options.cache_folder),
         worker_(options.limits, options.worker_program) {}
 
@@ -24,6 +24,10 @@ class CudaDevice final : public Device {
     return gpu_ ? fmt::format("{}, {} ({})", gpu_->name, own_architecture(), compiler) : "no GPU (" + compiler + ")";
   }
   kernel::Machine machine() const override { return {worker_.limits().threads, gpu_ ? gpu_->multiprocessors : 0}; }
+  std::uint64_t cache_bytes() const override {
+    constexpr std::uint64_t kUsual = std::uint64_t{64} << 20;
+    return gpu_ && gpu_->cache_bytes > 0 ? gpu_->cache_bytes : kUsual;
+  }
   Status can_run() const override {
     if (gpu_) return {};
     return missing_tool("there is no NVIDIA GPU, or no driver for it",
@@ -46,7 +50,9 @@ class CudaDevice final : public Device {
 
   Result<RunOutcome> run(const std::vector<Program>& programs, Arena& arena, const RunOptions& options) override {
     KW_CHECK(can_run());
-    return worker_.run(programs, arena, options);
+    RunOptions here = options;
+    here.gpu = target_;
+    return worker_.run(programs, arena, here);
   }
 
  private:
@@ -54,7 +60,7 @@ class CudaDevice final : public Device {
 
   std::unique_ptr<Nvrtc> nvrtc_;
   std::optional<Gpu> gpu_;
-  int ordinal_;
+  GpuTarget target_;
   Cache cache_;
   Worker worker_;
 };
@@ -64,7 +70,7 @@ class CudaDevice final : public Device {
 Result<std::unique_ptr<Device>> open(const DeviceOptions& options) {
   KW_TRY(std::unique_ptr<Nvrtc> nvrtc, Nvrtc::open({}, options.worker_program));
   std::vector<Gpu> gpus;
-  look_for_driver(gpus);
+  look_for_driver(gpus, options.driver);
   std::optional<Gpu> gpu;
   if (options.gpu >= 0 && static_cast<std::size_t>(options.gpu) < gpus.size())
     gpu = gpus[static_cast<std::size_t>(options.gpu)];

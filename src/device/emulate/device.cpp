@@ -47,6 +47,7 @@ class EmulatedDevice final : public Device {
   kernel::Target target() const override { return kernel::Target::Cuda; }
   std::string name() const override { return "cuda, emulated (" + compiler_.version + ")"; }
   kernel::Machine machine() const override { return {1, options_.multiprocessors}; }
+  std::uint64_t cache_bytes() const override { return std::uint64_t{1} << 20; }  // nothing is timed here
   Status can_run() const override { return {}; }
   std::vector<std::string> architectures() const override { return {"emulated"}; }
 

@@ -188,7 +188,7 @@ TEST_F(CountingKernel, AfterAFaultTheNextRunHasANewWorker) {
 TEST_F(CountingKernel, TimingWarmsUpAndGivesTheSamplesOfEachProgram) {
   Worker worker({std::chrono::seconds(20), 1 << 28, 1});
   RunOptions options;
-  options.timing = Timing{2, 5, 3, program_, {}};
+  options.timing = Timing{2, 5, 3, program_, {}, false};
   const auto outcome = worker.run({program_, program_}, arena_, options);
   ASSERT_TRUE(outcome);
   ASSERT_FALSE(outcome->fault) << outcome->fault->message;
@@ -204,7 +204,7 @@ TEST_F(CountingKernel, TimingWarmsUpAndGivesTheSamplesOfEachProgram) {
 TEST_F(CountingKernel, ABudgetEndsTheSampling) {
   Worker worker({std::chrono::seconds(20), 1 << 28, 1});
   RunOptions options;
-  options.timing = Timing{0, 100'000'000, 1, std::nullopt, std::chrono::milliseconds(50)};
+  options.timing = Timing{0, 100'000'000, 1, std::nullopt, std::chrono::milliseconds(50), false};
   const auto outcome = worker.run({program_}, arena_, options);
   ASSERT_TRUE(outcome);
   ASSERT_FALSE(outcome->fault) << outcome->fault->message;

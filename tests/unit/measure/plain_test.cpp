@@ -90,5 +90,12 @@ TEST_F(PlainTest, AShareIsOneAtMostAndItsLimitTheLargerOfMemoryAndOperations) {
   EXPECT_EQ(busy->limit(), 1e9);
 }
 
+TEST(PlainCudaTest, TheKernelsOfAGpuCompile) {
+  auto device = device::open_device(kernel::Target::Cuda);
+  ASSERT_TRUE(device) << device.error().message;
+  auto plain = Plain::make(**device);
+  ASSERT_TRUE(plain) << render(plain.error());
+}
+
 }  // namespace
 }  // namespace kw::measure

@@ -1,0 +1,104 @@
+#include "device/cuda/device_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kw::device::cuda {
+namespace {
+
+constexpr unsigned char kMargin = 0xA5;
+constexpr std::size_t kChunk = std::size_t{16} << 20;
+
+std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+#define KW_DRIVER(...) \
+  if (const CUresult result = (__VA_ARGS__); result != CUDA_SUCCESS) return result
+
+}  // namespace
+
+FencedRange::FencedRange(FencedRange&& other) noexcept
+    : driver_(other.driver_),
+      ordinal_(other.ordinal_),
+      range_(other.range_),
+      reserved_(std::exchange(other.reserved_, 0)),
+      reserved_bytes_(other.reserved_bytes_),
+      mapped_(other.mapped_),
+      mapped_bytes_(other.mapped_bytes_),
+      first_(other.first_),
+      handle_(other.handle_),
+      created_(std::exchange(other.created_, false)),
+      is_mapped_(std::exchange(other.is_mapped_, false)) {}
+
+FencedRange::~FencedRange() {
+  if (is_mapped_) driver_->memory_unmap(mapped_, mapped_bytes_);
+  if (created_) driver_->memory_release(handle_);
+  if (reserved_ != 0) driver_->address_free(reserved_, reserved_bytes_);
+}
+
+CUresult FencedRange::allocate(const Request::Range& range) {
+  range_ = range;
+  CUmemAllocationProp prop;
+  prop.location.id = ordinal_;
+  std::size_t granule = 0;
+  KW_DRIVER(driver_->granularity(&granule, &prop, 0));
+  mapped_bytes_ = round_up(std::max<std::uint64_t>(bytes(), 1), granule);
+  reserved_bytes_ = mapped_bytes_ + 2 * granule;  // a fence before and one behind
+  KW_DRIVER(driver_->address_reserve(&reserved_, reserved_bytes_, granule, 0, 0));
+  mapped_ = reserved_ + granule;
+  KW_DRIVER(driver_->memory_create(&handle_, mapped_bytes_, &prop, 0));
+  created_ = true;
+  KW_DRIVER(driver_->memory_map(mapped_, mapped_bytes_, 0, handle_, 0));
+  is_mapped_ = true;
+  CUmemAccessDesc access;
+  access.location.id = ordinal_;
+  KW_DRIVER(driver_->memory_access(mapped_, mapped_bytes_, &access, 1));
+  // Granules are multiples of the arena's pages, so that an address keeps its alignment.
+  first_ = range.at_start ? mapped_ : mapped_ + (mapped_bytes_ - bytes());
+  return CUDA_SUCCESS;
+}
+
+CUdeviceptr FencedRange::at(std::uint64_t offset) const {
+  return offset >= range_.first && offset < range_.end ? first_ + (offset - range_.first) : 0;
+}
+
+CUresult FencedRange::copy_in(const Mapping& mapping) const {
+  const std::size_t margin = mapped_bytes_ - bytes();
+  if (margin > 0) KW_DRIVER(driver_->fill8(range_.at_start ? first_ + bytes() : mapped_, kMargin, margin));
+  return driver_->copy_to_device(first_, mapping.at(range_.first), bytes());
+}
+
+CUresult FencedRange::copy_out(const Mapping& mapping) const {
+  if (!range_.writable) return CUDA_SUCCESS;
+  return driver_->copy_to_host(mapping.at(range_.first), first_, bytes());
+}
+
+CUresult FencedRange::find_stray(const Mapping& mapping, std::optional<std::uint64_t>& stray) const {
+  std::vector<unsigned char> chunk;
+  if (!range_.writable) {
+    for (std::uint64_t done = 0; done < bytes(); done += chunk.size()) {
+      chunk.resize(std::min<std::uint64_t>(bytes() - done, kChunk));
+      KW_DRIVER(driver_->copy_to_host(chunk.data(), first_ + done, chunk.size()));
+      const auto* expected = reinterpret_cast<const unsigned char*>(mapping.at(range_.first + done));
+      if (std::memcmp(chunk.data(), expected, chunk.size()) == 0) continue;
+      const auto [found, ignored] = std::mismatch(chunk.begin(), chunk.end(), expected);
+      stray = range_.first + done + static_cast<std::uint64_t>(found - chunk.begin());
+      return CUDA_SUCCESS;
+    }
+  }
+  const std::size_t margin = mapped_bytes_ - bytes();
+  chunk.resize(margin);
+  if (margin == 0) return CUDA_SUCCESS;
+  KW_DRIVER(driver_->copy_to_host(chunk.data(), range_.at_start ? first_ + bytes() : mapped_, margin));
+  const auto changed = [](unsigned char byte) { return byte != kMargin; };
+  if (range_.at_start) {
+    const auto found = std::find_if(chunk.begin(), chunk.end(), changed);
+    if (found != chunk.end()) stray = range_.end + static_cast<std::uint64_t>(found - chunk.begin());
+  } else {  // the byte that is nearest to the buffer
+    const auto found = std::find_if(chunk.rbegin(), chunk.rend(), changed);
+    if (found != chunk.rend()) stray = range_.first - 1 - static_cast<std::uint64_t>(found - chunk.rbegin());
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace kw::device::cuda
