@@ -37,13 +37,20 @@ std::vector<ir::AxisId> in_order(const std::vector<ir::AxisId>& axes, const std:
   return out;
 }
 
+// A product comes in the type of the op's tensors, as PyTorch's own does.
+ir::Type tensor_type(const ir::Graph& graph, ir::Type wide) {
+  for (size_t i = 0; i < graph.type_parameters.size(); ++i)
+    if (graph.type_parameters[i].name == "T") return ir::Type::parameter(static_cast<int>(i));
+  return wide;
+}
+
 ir::Graph epilogue(ir::Graph graph) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     ir::Node& node = graph.nodes[i];
     if (!is_cut(node.op)) continue;
     ir::Input input;
     input.name = "product_" + std::to_string(i);
-    input.type = node.type;
+    input.type = node.type = tensor_type(graph, node.type);
     input.dims = in_order(node.axes, graph.outputs[0].dims);
     input.node = static_cast<ir::NodeId>(i);
     node.op = ir::Op::Input;
