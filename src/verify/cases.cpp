@@ -159,11 +159,27 @@ std::vector<kernel::TypeBinding> type_mixtures(const Subject& subject, bool only
   return mixtures;
 }
 
+namespace {
+
+// Sizes that must be multiples of a number become the next one.
+void fit_divisors(const ir::Graph& graph, Sizes& sizes) {
+  for (const ir::SizeConstraint& constraint : graph.constraints) {
+    const auto symbol = constraint.left.as_symbol();
+    const auto divisor = constraint.right.constant();
+    if (constraint.kind != ir::SizeConstraint::Kind::Divisible || !symbol || !divisor || *divisor < 2) continue;
+    const auto size = sizes.find(graph.symbols[static_cast<std::size_t>(*symbol)].name);
+    if (size != sizes.end()) size->second = (size->second + *divisor - 1) / *divisor * *divisor;
+  }
+}
+
+}  // namespace
+
 std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_elements) {
   const ir::Graph& graph = subject.math();
   std::vector<Sizes> shapes;
   const auto add = [&](Sizes sizes) {
     for (const auto& [name, size] : own_sizes(graph)) sizes.try_emplace(name, size);
+    fit_divisors(graph, sizes);
     if (admitted(graph, sizes, most_elements) && std::find(shapes.begin(), shapes.end(), sizes) == shapes.end())
       shapes.push_back(std::move(sizes));
   };

@@ -69,7 +69,9 @@ class Judge {
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
-      fail({Gate::Interface, "the kernels serve none of the types that the math can have"}, "");
+      fail({Gate::Interface, mixtures.empty() ? "the kernels serve none of the types that the math can have"
+                                              : "no shape is small enough to be judged and admitted by the math"},
+           "");
       return {};
     }
     for (const kernel::TypeBinding& types : mixtures) report_.mixtures.push_back(kernel::text(types));
