@@ -5,7 +5,7 @@
 find_package(GTest REQUIRED)
 
 # Tests that run kernels start themselves as workers: their main is tests/worker_main.cc.
-set(kw_tests_with_workers device measure verify perf golden error property)
+set(kw_tests_with_workers device measure verify perf golden error property gpu)
 
 function(kw_add_test name library)
   add_executable(test_${name} ${ARGN})
@@ -41,6 +41,13 @@ foreach(kind golden error property)
     kw_add_test(${kind} kw_all ${sources})
   endif()
 endforeach()
+
+# tests/gpu/*.cpp          -> test_gpu, which is built and not run here: it needs a GPU
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/gpu/*.cpp)
+if(sources)
+  kw_add_test(gpu kw_all ${sources})
+  set_tests_properties(gpu PROPERTIES DISABLED TRUE)
+endif()
 
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/support/*.cpp)
 add_library(kw_test_tools STATIC ${support})

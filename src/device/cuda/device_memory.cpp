@@ -28,12 +28,16 @@ FencedRange::FencedRange(FencedRange&& other) noexcept
       first_(other.first_),
       handle_(other.handle_),
       created_(std::exchange(other.created_, false)),
-      is_mapped_(std::exchange(other.is_mapped_, false)) {}
+      is_mapped_(std::exchange(other.is_mapped_, false)),
+      plain_(std::exchange(other.plain_, 0)) {}
 
-FencedRange::~FencedRange() {
-  if (is_mapped_) driver_->memory_unmap(mapped_, mapped_bytes_);
-  if (created_) driver_->memory_release(handle_);
-  if (reserved_ != 0) driver_->address_free(reserved_, reserved_bytes_);
+FencedRange::~FencedRange() { release(); }
+
+void FencedRange::release() {
+  if (std::exchange(is_mapped_, false)) driver_->memory_unmap(mapped_, mapped_bytes_);
+  if (std::exchange(created_, false)) driver_->memory_release(handle_);
+  if (const CUdeviceptr reserved = std::exchange(reserved_, 0)) driver_->address_free(reserved, reserved_bytes_);
+  if (const CUdeviceptr plain = std::exchange(plain_, 0)) driver_->memory_free(plain);
 }
 
 CUresult FencedRange::allocate(const Request::Range& range) {
@@ -41,7 +45,16 @@ CUresult FencedRange::allocate(const Request::Range& range) {
   CUmemAllocationProp prop;
   prop.location.id = ordinal_;
   std::size_t granule = 0;
-  KW_DRIVER(driver_->granularity(&granule, &prop, 0));
+  CUresult result = driver_->granularity(&granule, &prop, 0);
+  if (result == CUDA_SUCCESS) result = allocate_fenced(granule);
+  if (result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY) return result;
+  release();
+  return allocate_plain();
+}
+
+CUresult FencedRange::allocate_fenced(std::size_t granule) {
+  CUmemAllocationProp prop;
+  prop.location.id = ordinal_;
   mapped_bytes_ = round_up(std::max<std::uint64_t>(bytes(), 1), granule);
   reserved_bytes_ = mapped_bytes_ + 2 * granule;  // a fence before and one behind
   KW_DRIVER(driver_->address_reserve(&reserved_, reserved_bytes_, granule, 0, 0));
@@ -54,7 +67,16 @@ CUresult FencedRange::allocate(const Request::Range& range) {
   access.location.id = ordinal_;
   KW_DRIVER(driver_->memory_access(mapped_, mapped_bytes_, &access, 1));
   // Granules are multiples of the arena's pages, so that an address keeps its alignment.
-  first_ = range.at_start ? mapped_ : mapped_ + (mapped_bytes_ - bytes());
+  first_ = range_.at_start ? mapped_ : mapped_ + (mapped_bytes_ - bytes());
+  return CUDA_SUCCESS;
+}
+
+CUresult FencedRange::allocate_plain() {
+  constexpr std::size_t kWidth = std::size_t{1} << 20, kPage = 4096;
+  mapped_bytes_ = bytes() + 2 * kWidth;
+  KW_DRIVER(driver_->memory_allocate(&plain_, mapped_bytes_));
+  mapped_ = plain_;
+  first_ = round_up(plain_ + kWidth - kPage, kPage);
   return CUDA_SUCCESS;
 }
 
@@ -63,8 +85,8 @@ CUdeviceptr FencedRange::at(std::uint64_t offset) const {
 }
 
 CUresult FencedRange::copy_in(const Mapping& mapping) const {
-  const std::size_t margin = mapped_bytes_ - bytes();
-  if (margin > 0) KW_DRIVER(driver_->fill8(range_.at_start ? first_ + bytes() : mapped_, kMargin, margin));
+  if (leading() > 0) KW_DRIVER(driver_->fill8(mapped_, kMargin, leading()));
+  if (trailing() > 0) KW_DRIVER(driver_->fill8(first_ + bytes(), kMargin, trailing()));
   return driver_->copy_to_device(first_, mapping.at(range_.first), bytes());
 }
 
@@ -86,18 +108,19 @@ CUresult FencedRange::find_stray(const Mapping& mapping, std::optional<std::uint
       return CUDA_SUCCESS;
     }
   }
-  const std::size_t margin = mapped_bytes_ - bytes();
-  chunk.resize(margin);
-  if (margin == 0) return CUDA_SUCCESS;
-  KW_DRIVER(driver_->copy_to_host(chunk.data(), range_.at_start ? first_ + bytes() : mapped_, margin));
+  // Of the margins, the byte that is nearest to the buffer.
   const auto changed = [](unsigned char byte) { return byte != kMargin; };
-  if (range_.at_start) {
-    const auto found = std::find_if(chunk.begin(), chunk.end(), changed);
-    if (found != chunk.end()) stray = range_.end + static_cast<std::uint64_t>(found - chunk.begin());
-  } else {  // the byte that is nearest to the buffer
-    const auto found = std::find_if(chunk.rbegin(), chunk.rend(), changed);
-    if (found != chunk.rend()) stray = range_.first - 1 - static_cast<std::uint64_t>(found - chunk.rbegin());
+  chunk.resize(trailing());
+  if (!chunk.empty()) KW_DRIVER(driver_->copy_to_host(chunk.data(), first_ + bytes(), chunk.size()));
+  const auto behind = std::find_if(chunk.begin(), chunk.end(), changed);
+  if (behind != chunk.end()) {
+    stray = range_.end + static_cast<std::uint64_t>(behind - chunk.begin());
+    return CUDA_SUCCESS;
   }
+  chunk.resize(leading());
+  if (!chunk.empty()) KW_DRIVER(driver_->copy_to_host(chunk.data(), mapped_, chunk.size()));
+  const auto before = std::find_if(chunk.rbegin(), chunk.rend(), changed);
+  if (before != chunk.rend()) stray = range_.first - 1 - static_cast<std::uint64_t>(before - chunk.rbegin());
   return CUDA_SUCCESS;
 }
 

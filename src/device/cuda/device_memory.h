@@ -12,7 +12,8 @@
 namespace kw::device::cuda {
 
 // One range of the arena in addresses of its own. Where the arena's pages do not fill what the GPU maps at once, the
-// rest, the margin, is filled with a pattern.
+// rest, the margins, are filled with a pattern. Where the driver cannot reserve addresses, the range lies in ordinary
+// memory of the GPU, with wider margins in the place of fences.
 class FencedRange {
  public:
   FencedRange(const Driver& driver, int ordinal) : driver_(&driver), ordinal_(ordinal) {}
@@ -32,7 +33,13 @@ class FencedRange {
   CUresult find_stray(const Mapping& mapping, std::optional<std::uint64_t>& stray) const;
 
  private:
+  CUresult allocate_fenced(std::size_t granule);
+  CUresult allocate_plain();
+  void release();
   std::uint64_t bytes() const { return range_.end - range_.first; }
+  // What is mapped before the range, and behind it.
+  std::size_t leading() const { return first_ - mapped_; }
+  std::size_t trailing() const { return mapped_bytes_ - leading() - bytes(); }
 
   const Driver* driver_;
   int ordinal_;
@@ -44,6 +51,7 @@ class FencedRange {
   CUdeviceptr first_ = 0;  // where the range begins
   CUmemHandle handle_ = 0;
   bool created_ = false, is_mapped_ = false;
+  CUdeviceptr plain_ = 0;  // of ordinary memory
 };
 
 }  // namespace kw::device::cuda

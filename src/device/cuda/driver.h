@@ -85,6 +85,8 @@ static_assert(sizeof(CUmemAllocationProp) == 32 && sizeof(CUmemAccessDesc) == 12
   X(memory_unmap, "cuMemUnmap", CUdeviceptr address, std::size_t size)                                           \
   X(memory_access, "cuMemSetAccess", CUdeviceptr address, std::size_t size, const CUmemAccessDesc* access,       \
     std::size_t count)                                                                                           \
+  X(memory_allocate, "cuMemAlloc_v2", CUdeviceptr* address, std::size_t size)                                    \
+  X(memory_free, "cuMemFree_v2", CUdeviceptr address)                                                            \
   X(copy_to_device, "cuMemcpyHtoD_v2", CUdeviceptr to, const void* from, std::size_t bytes)                      \
   X(copy_to_host, "cuMemcpyDtoH_v2", void* to, CUdeviceptr from, std::size_t bytes)                              \
   X(fill8, "cuMemsetD8_v2", CUdeviceptr to, unsigned char value, std::size_t count)                              \

@@ -164,6 +164,19 @@ TEST_F(GpuRun, WhatAKernelDoesWrongIsItsFaultAndTheNextOneRuns) {
   EXPECT_EQ(y()[1], 1);
 }
 
+TEST_F(GpuRun, ADriverThatReservesNoAddressesStillHasMargins) {
+  ::setenv("KW_FAKE_GPU_RESERVES_NOTHING", "1", 1);
+  place(7);
+  EXPECT_FALSE(run({program("scales")}).fault);
+  EXPECT_EQ(y()[6], 3.5f);
+  expect_fault("writes_past_the_end", Kind::Strayed, "the kernel wrote 1 byte past the end of y");
+  place(7);
+  expect_fault("writes_far_before_the_start", Kind::Strayed, "the kernel wrote 119997 bytes before the start of y");
+  place(7);
+  expect_fault("writes_far_behind_the_end", Kind::Strayed, "the kernel wrote 119973 bytes past the end of y");
+  ::unsetenv("KW_FAKE_GPU_RESERVES_NOTHING");
+}
+
 TEST_F(GpuRun, ABufferMayBeginAtItsFence) {
   place(7, {64, 0, true});
   expect_fault("writes_before_the_start", Kind::Strayed,

@@ -122,6 +122,7 @@ int cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) {
 }
 int cuMemAddressReserve(unsigned long long* address, std::size_t size, std::size_t alignment, unsigned long long,
                         unsigned long long) {
+  if (std::getenv("KW_FAKE_GPU_RESERVES_NOTHING") != nullptr) return 801;
   void* memory = mmap(nullptr, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return 2;
   *address = (reinterpret_cast<unsigned long long>(memory) + alignment - 1) / alignment * alignment;
@@ -150,6 +151,14 @@ int cuMemUnmap(unsigned long long address, std::size_t size) {
 }
 int cuMemSetAccess(unsigned long long address, std::size_t size, const void*, std::size_t) {
   return mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE);
+}
+int cuMemAlloc_v2(unsigned long long* address, std::size_t size) {
+  *address = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (size + 255) / 256 * 256));
+  return 0;
+}
+int cuMemFree_v2(unsigned long long address) {
+  std::free(reinterpret_cast<void*>(address));
+  return 0;
 }
 int cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t bytes) {
   if (broken == 0) std::memcpy(reinterpret_cast<void*>(to), from, bytes);

@@ -43,6 +43,7 @@ void writes_past_the_end(const unsigned*, void** p) {
 }
 void writes_before_the_start(const unsigned*, void** p) { Arguments(p).y[-3] = 1; }
 void writes_far_before_the_start(const unsigned*, void** p) { Arguments(p).y[-30000] = 1; }
+void writes_far_behind_the_end(const unsigned*, void** p) { Arguments(p).y[30000] = 1; }
 void writes_its_input(const unsigned*, void** p) { const_cast<float*>(Arguments(p).x)[2] = 7; }
 void never_ends(const unsigned*, void**) {
   for (volatile int i = 0;;) i = i + 1;
