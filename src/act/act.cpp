@@ -117,9 +117,9 @@ bool shapes_code(const std::string& id) {
 Result<OpMath> math_of(const profile::Profile& profile) {
   OpMath math;
   math.name = profile.names.function.empty() ? profile.name : profile.names.function;
-  KW_TRY(math.forward, ir::text::parse(profile.math.forward, "profile.yaml"));
+  KW_TRY(math.forward, ir::text::parse(profile.math.forward, "math.forward"));
   if (!profile.math.backward.empty()) {
-    KW_TRY(math.backward, ir::text::parse(profile.math.backward, "profile.yaml"));
+    KW_TRY(math.backward, ir::text::parse(profile.math.backward, "math.backward"));
   }
   for (const profile::SavedValue& saved : profile.math.saved)
     if (saved.kind == "value") math.saved.push_back(saved.name);

@@ -17,20 +17,33 @@ struct Options {
   bool yes = false;
 };
 
+Answer approved(const Options& options, const std::string& hash, const std::string& by, const std::string& when) {
+  const nlohmann::ordered_json object = {
+      {"name", options.name}, {"stage", options.stage}, {"hash", hash}, {"by", by}, {"when", when}};
+  return {fmt::format("approved: {} of {} ({}) by {}\n", options.stage, options.name, hash.substr(0, 12), by),
+          dump(object)};
+}
+
+Result<Answer> approve_files(const profile::KernelFolder& folder, const Options& options) {
+  KW_TRY(const std::string hash, hash_of_files(folder));
+  if (hash.empty())
+    return fail(ErrorKind::NeedsApproval, options.name + " has no files to approve yet", "kw act " + options.name);
+  const std::string by = options.yes ? "--yes" : profile::current_user(), when = profile::now_utc();
+  KW_CHECK(folder.record({profile::Stage::Files, hash, by, when}));
+  return approved(options, hash, by, when);
+}
+
 Result<Answer> run(const Globals& globals, const Options& options) {
   const profile::KernelFolder folder(globals.workspace, options.name);
   KW_TRY(const profile::Profile profile, folder.read_profile());
+  if (options.stage == "files") return approve_files(folder, options);
   if (options.stage != "profile")
     return fail(ErrorKind::NeedsApproval, fmt::format("{} has no {} to approve yet", options.name, options.stage),
                 "this stage comes after the profile");
   const std::string by = options.yes ? "--yes" : profile::current_user();
   const std::string when = profile::now_utc();
   KW_CHECK(folder.approve_profile(profile, by, when));
-  const std::string hash = profile::canonical_hash(profile);
-  const nlohmann::ordered_json object = {
-      {"name", options.name}, {"stage", options.stage}, {"hash", hash}, {"by", by}, {"when", when}};
-  return Answer{fmt::format("approved: profile of {} ({}) by {}\n", options.name, hash.substr(0, 12), by),
-                dump(object)};
+  return approved(options, profile::canonical_hash(profile), by, when);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "profile/decision.h"
 #include "profile/yaml.h"
 
@@ -38,6 +40,39 @@ std::string_view to_text(profile::ApprovalState state) {
 
 std::string dump(const nlohmann::ordered_json& object) {
   return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Result<kernel::Target> target_of(const std::string& name) {
+  for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda, kernel::Target::Triton})
+    if (name == kernel::name_of(target)) return target;
+  return bad_input("there is no target " + name, {}, "cpu, cuda or triton");
+}
+
+Result<std::vector<profile::ScheduleRow>> schedules_of(const profile::KernelFolder& folder) {
+  const std::string file = folder.file("schedules.yaml");
+  if (!file_exists(file)) return std::vector<profile::ScheduleRow>();
+  KW_TRY(const std::string text, read_text(file));
+  return profile::schedules_from_yaml(text, file);
+}
+
+Result<std::string> hash_of_files(const profile::KernelFolder& folder) {
+  Sha256 hash;
+  bool any = false;
+  const auto add = [&](const std::string& path) -> Status {
+    KW_TRY(const std::string text, read_text(folder.file(path)));
+    for (const std::string& part : {path, text}) hash.add(std::to_string(part.size()) + ":" + part);
+    return {};
+  };
+  for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda, kernel::Target::Triton}) {
+    const std::string base = "act/" + std::string(kernel::name_of(target)) + "/", path = base + "manifest.json";
+    if (!file_exists(folder.file(path))) continue;
+    any = true;
+    KW_CHECK(add(path));
+    KW_TRY(const std::string text, read_text(folder.file(path)));
+    KW_TRY(const kernel::Manifest manifest, kernel::manifest_from_json(text, folder.file(path)));
+    for (const std::string& file : manifest.files()) KW_CHECK(add(base + file));
+  }
+  return any ? hash.hex() : std::string();
 }
 
 }  // namespace kw::cli

@@ -7,6 +7,7 @@ Action add_review(CLI::App& app);
 Action add_set(CLI::App& app);
 Action add_diff(CLI::App& app);
 Action add_approve(CLI::App& app);
+Action add_act(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_status(CLI::App& app);
@@ -20,6 +21,8 @@ constexpr CommandRow kCommands[] = {
     {"set", "changes a decision and what follows from it", add_set},
     {"diff", "what changed since the profile was approved", add_diff},
     {"approve", "records an approval", add_approve},
+    {"act", "writes the kernels and their manifest from the approved profile", add_act},
+    {"generate", "the same as act", add_act},
     {"verify", "proves kernels right, or says which gate they fail", add_verify},
     {"list", "the kernels of this workspace", add_list},
     {"status", "how far each kernel has come, and what goes on", add_status},

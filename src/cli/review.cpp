@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "act/act.h"
+#include "act/package/file_set.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/checkpoint.h"
@@ -20,7 +22,25 @@ struct Options {
   bool files = false;
 };
 
-std::string as_object(const profile::Profile& profile, profile::ApprovalState approval) {
+using NamedFiles = std::vector<std::pair<std::string, std::string>>;
+
+// What act will write for each target of the profile, each with what it is; or the word that refuses the target.
+NamedFiles files_of(const profile::KernelFolder& folder, const profile::Profile& profile) {
+  NamedFiles files;
+  const Result<std::vector<profile::ScheduleRow>> schedules = schedules_of(folder);
+  for (const std::string& name : profile.limits.targets) {
+    const Result<kernel::Target> target = target_of(name);
+    if (!target || !schedules) continue;
+    const Result<act::Generated> generated = act::act(profile, *schedules, *target);
+    if (!generated) files.emplace_back("act/" + name + "/", "nothing: " + generated.error().message);
+    if (generated)
+      for (const auto& [path, _] : act::file_set(*generated))
+        if (path.find("/kw/") == std::string::npos) files.emplace_back(path, act::description_of(path));
+  }
+  return files;
+}
+
+std::string as_object(const profile::Profile& profile, profile::ApprovalState approval, const NamedFiles& files) {
   nlohmann::ordered_json object = {
       {"name", profile.name}, {"tier", profile.tier}, {"closest", profile.closest}, {"approval", to_text(approval)}};
   object["decisions"] = nlohmann::ordered_json::array();
@@ -33,7 +53,7 @@ std::string as_object(const profile::Profile& profile, profile::ApprovalState ap
                       {"eager_kept", profile.memory.eager_kept},
                       {"eager_forward_peak", profile.memory.eager_forward_peak},
                       {"eager_backward_peak", profile.memory.eager_backward_peak}};
-  for (const auto& [path, what] : profile::files_to_generate(profile)) object["files"][path] = what;
+  for (const auto& [path, what] : files) object["files"][path] = what;
   return dump(object);
 }
 
@@ -50,9 +70,10 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   };
   profile::ReviewOptions page;
   page.all = options.all;
-  page.files = options.files;
+  const NamedFiles files = files_of(folder, profile);
+  if (options.files) page.files = files;
   page.bold = isatty(STDOUT_FILENO) != 0;
-  return Answer{profile::review_page(profile, approval, source_line, page), as_object(profile, approval)};
+  return Answer{profile::review_page(profile, approval, source_line, page), as_object(profile, approval, files)};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/checkpoint.h"
 #include "cli/commands.h"
 
@@ -14,9 +15,16 @@ struct Next {
   std::string stage, command;
 };
 
-Next next_of(const std::string& name, profile::ApprovalState approval) {
+bool has_files(const profile::KernelFolder& folder) {
+  return file_exists(folder.file("act/cpu/manifest.json")) || file_exists(folder.file("act/cuda/manifest.json")) ||
+         file_exists(folder.file("act/triton/manifest.json"));
+}
+
+Next next_of(const profile::KernelFolder& folder, profile::ApprovalState approval) {
+  const std::string& name = folder.name();
   if (approval == profile::ApprovalState::Missing) return {"the profile waits for review", "kw review " + name};
   if (approval == profile::ApprovalState::Void) return {"the profile changed since it was approved", "kw diff " + name};
+  if (has_files(folder)) return {"the files are generated", "kw verify " + name};
   return {"the profile is approved", "kw act " + name};
 }
 
@@ -32,7 +40,7 @@ Result<Answer> run(const Globals& globals, const std::string& only) {
     KW_TRY(const profile::Profile profile, folder.read_profile());
     KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
     KW_TRY(const std::vector<profile::Approval> log, folder.read_approvals());
-    const Next next = next_of(name, approval);
+    const Next next = next_of(folder, approval);
     text += fmt::format("{:<28} {}; next: {}\n", name, next.stage, next.command);
     nlohmann::ordered_json kernel = {
         {"name", name}, {"approval", to_text(approval)}, {"stage", next.stage}, {"next", next.command}};

@@ -39,12 +39,6 @@ struct Job {
   std::vector<std::string> notes;
 };
 
-Result<kernel::Target> target_of(const std::string& name) {
-  for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda, kernel::Target::Triton})
-    if (name == kernel::name_of(target)) return target;
-  return bad_input("there is no target " + name, {}, "cpu, cuda or triton");
-}
-
 // The files that act made for a target, if they are there.
 Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder& folder, const std::string& target) {
   const std::string base = folder.file("act/" + target + "/");
@@ -56,13 +50,6 @@ Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder&
     KW_TRY(found.files[file], read_text(base + file));
   }
   return found;
-}
-
-Result<std::vector<profile::ScheduleRow>> schedules_of(const profile::KernelFolder& folder) {
-  const std::string file = folder.file("schedules.yaml");
-  if (!file_exists(file)) return std::vector<profile::ScheduleRow>();
-  KW_TRY(const std::string text, read_text(file));
-  return profile::schedules_from_yaml(text, file);
 }
 
 Result<act::Generated> generate(const profile::KernelFolder& folder, const profile::Profile& profile,

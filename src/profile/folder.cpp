@@ -132,7 +132,7 @@ Result<std::vector<Approval>> KernelFolder::read_approvals() const {
   return profile::read_approvals(text, path);
 }
 
-Status KernelFolder::approve_profile(const Profile& profile, const std::string& by, const std::string& when) const {
+Result<std::string> KernelFolder::log_with(const Approval& approval) const {
   KW_CHECK(read_approvals());  // a broken log is not added to
   const std::string path = file(kApprovals);
   std::string log;
@@ -140,7 +140,16 @@ Status KernelFolder::approve_profile(const Profile& profile, const std::string& 
     KW_TRY(log, read_text(path));
     if (!log.empty() && log.back() != '\n') log += '\n';
   }
-  log += to_line({Stage::Profile, canonical_hash(profile), by, when}) + "\n";
+  return log + to_line(approval) + "\n";
+}
+
+Status KernelFolder::record(const Approval& approval) const {
+  KW_TRY(const std::string log, log_with(approval));
+  return write({{std::string(kApprovals), log}});
+}
+
+Status KernelFolder::approve_profile(const Profile& profile, const std::string& by, const std::string& when) const {
+  KW_TRY(const std::string log, log_with({Stage::Profile, canonical_hash(profile), by, when}));
   return write({{std::string(kApprovals), log}, {std::string(kApproved), to_yaml(profile)}});
 }
 

@@ -36,11 +36,14 @@ class KernelFolder {
 
   // Approves the profile as it stands; the approved copy is kept, so that a later difference can be shown.
   Status approve_profile(const Profile& profile, const std::string& by, const std::string& when) const;
+  // Adds a line to the log of approvals.
+  Status record(const Approval& approval) const;
   Result<ApprovalState> profile_approval(const Profile& profile) const;
   // The profile as it was approved last, if ever.
   Result<std::optional<Profile>> approved_profile() const;
 
  private:
+  Result<std::string> log_with(const Approval& approval) const;
   std::string workspace_;
   std::string name_;
   std::string path_;

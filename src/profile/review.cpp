@@ -60,7 +60,7 @@ class Page {
     math();
     memory();
     tests();
-    if (options_.files) files();
+    if (!options_.files.empty()) files();
     engine();
     next(approval);
     return std::move(text_);
@@ -182,7 +182,7 @@ class Page {
 
   void files() {
     heading("FILES", "what `kw act` will generate");
-    for (const auto& [path, what] : files_to_generate(profile_)) hanging("  " + path, what, column_for(path, 40));
+    for (const auto& [path, what] : options_.files) hanging("  " + path, what, column_for(path, 40));
   }
 
   void engine() {
@@ -244,19 +244,6 @@ bool is_key_decision(const Decision& decision) {
   if (decision.id == "backward") return decision.value != "derivative";
   if (decision.id == "aliases") return !decision.instead_of.empty();
   return decision.id == "saved" || decision.id == "fp32";
-}
-
-std::vector<std::pair<std::string, std::string>> files_to_generate(const Profile& profile) {
-  std::vector<std::pair<std::string, std::string>> files;
-  const std::string passes = profile.math.rule == "none" ? "forward" : "forward and backward";
-  for (const std::string& target : profile.limits.targets) {
-    if (target == "cpu") files.emplace_back("act/cpu/" + profile.name + ".cpp", passes + ", C++ with OpenMP");
-    if (target == "cuda") files.emplace_back("act/cuda/" + profile.name + ".cu", passes + ", CUDA C++");
-    if (target == "triton") files.emplace_back("act/triton/" + profile.name + ".py", passes + ", Triton");
-  }
-  files.emplace_back("act/manifest.json", "how the kernels are called: " + profile.names.function + ", " +
-                                              profile.names.autograd + ", " + profile.names.module);
-  return files;
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -14,9 +14,10 @@
 namespace kw::profile {
 
 struct ReviewOptions {
-  bool all = false;    // the engine's own choices too
-  bool files = false;  // what will be generated
-  bool bold = false;   // headings in bold: at a terminal
+  bool all = false;  // the engine's own choices too
+  // What act will write, each with what it is; empty: not shown.
+  std::vector<std::pair<std::string, std::string>> files;
+  bool bold = false;  // headings in bold: at a terminal
   int width = 120;
 };
 
@@ -29,9 +30,6 @@ std::string review_page(const Profile& profile, ApprovalState approval, const So
 // Whether a decision belongs on the first screen: it changes numbers, memory or the interface, and could have been
 // otherwise.
 bool is_key_decision(const Decision& decision);
-
-// What act will write, by target.
-std::vector<std::pair<std::string, std::string>> files_to_generate(const Profile& profile);  // path, what it is
 
 std::string bytes_text(std::int64_t bytes);  // "32 KiB", "1.50 GiB"
 

@@ -51,8 +51,8 @@ def test_the_engines_own_choices_are_folded_until_asked_for(kw, norm):
 
 
 def test_what_will_be_generated_is_listed_on_request(kw, norm):
-    assert "act/cuda/rms_norm.cu" not in kw("review", "rms_norm").stdout
-    assert "act/cuda/rms_norm.cu" in kw("review", "rms_norm", "--files").stdout
+    assert "act/cpu/rms_norm_forward.cpp" not in kw("review", "rms_norm").stdout
+    assert "act/cpu/rms_norm_forward.cpp" in kw("review", "rms_norm", "--files").stdout
 
 
 def test_set_changes_a_decision_and_what_follows_and_shows_it(kw, norm):

@@ -1,0 +1,22 @@
+// The files that act writes into a kernel's folder for a target: kernels, their manifest, and the runtime's headers
+// that they include, so that they compile on their own.
+//
+//   act/cpu/rms_norm_forward.cpp  act/cpu/rms_norm_backward.cpp  act/cpu/manifest.json  act/cpu/kw/element.h …
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "act/act.h"
+
+namespace kw::act {
+
+std::map<std::string, std::string> file_set(const Generated& generated);  // path in the kernel's folder → text
+
+// What a file is, in a few words: for a review.
+std::string description_of(const std::string& path);
+
+// The same error, placed in the file profile.yaml (`yaml` is its text) where it was placed in the math of a pass.
+Error placed_in_profile(Error error, const std::string& yaml, const std::string& path);
+
+}  // namespace kw::act

@@ -1,0 +1,95 @@
+// kw act NAME: the files of a target, from the approved profile.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "act/act.h"
+#include "act/package/file_set.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "cli/checkpoint.h"
+#include "cli/commands.h"
+#include "profile/yaml.h"
+
+namespace kw::cli {
+namespace {
+
+struct Options {
+  std::string name;
+  std::string target = "cpu";
+  bool yes = false;
+};
+
+Status need_approval(const profile::KernelFolder& folder, const profile::Profile& profile, bool yes) {
+  KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
+  if (approval == profile::ApprovalState::Current) return {};
+  if (yes) return folder.approve_profile(profile, "--yes", profile::now_utc());
+  if (approval == profile::ApprovalState::Missing)
+    return fail(ErrorKind::NeedsApproval, fmt::format("the profile of {} is not approved yet", folder.name()),
+                fmt::format("kw review {0}, then kw approve {0}", folder.name()));
+  return fail(ErrorKind::NeedsApproval, fmt::format("the profile of {} changed since it was approved", folder.name()),
+              fmt::format("kw diff {0}, then kw approve {0}", folder.name()));
+}
+
+// What an earlier act wrote for the target, as far as its manifest says.
+std::vector<std::string> written_before(const profile::KernelFolder& folder, const std::string& target) {
+  const std::string base = "act/" + target + "/";
+  std::vector<std::string> paths;
+  const Result<std::string> text = read_text(folder.file(base + "manifest.json"));
+  if (!text) return paths;
+  const Result<kernel::Manifest> manifest = kernel::manifest_from_json(*text, "manifest.json");
+  if (!manifest) return paths;
+  act::Generated before{*manifest, {}};
+  for (const std::string& file : manifest->files()) {
+    const Result<std::string> source = read_text(folder.file(base + file));
+    if (source) before.files[file] = *source;
+  }
+  for (const auto& [path, _] : act::file_set(before)) paths.push_back(path);
+  return paths;
+}
+
+Result<Answer> run(const Globals& globals, const Options& options) {
+  KW_TRY(const kernel::Target target, target_of(options.target));
+  const profile::KernelFolder folder(globals.workspace, options.name);
+  KW_TRY(const profile::Profile profile, folder.read_profile());
+  KW_CHECK(need_approval(folder, profile, options.yes));
+  Progress progress("act", 2, progress_mode(globals.quiet || globals.json));
+  progress.step("generate");
+  KW_TRY(const std::vector<profile::ScheduleRow> schedules, schedules_of(folder));
+  const Result<act::Generated> generated = act::act(profile, schedules, target);
+  if (!generated) {
+    const std::string path = folder.file("profile.yaml");
+    KW_TRY(const std::string yaml, read_text(path));
+    return tl::make_unexpected(act::placed_in_profile(generated.error(), yaml, path));
+  }
+  const std::map<std::string, std::string> files = act::file_set(*generated);
+  progress.step("write");
+  KW_CHECK(folder.write(files, written_before(folder, options.target)));
+
+  nlohmann::ordered_json object = {{"name", options.name},
+                                   {"target", options.target},
+                                   {"profile", profile::canonical_hash(profile)},
+                                   {"generator", act::kGenerator},
+                                   {"files", nlohmann::ordered_json::array()}};
+  std::string text = fmt::format("{}: {} files for {}\n", options.name, files.size(), options.target);
+  for (const auto& [path, _] : files) {
+    object["files"].push_back(path);
+    if (path.find("/kw/") == std::string::npos) text += "  " + folder.file(path) + "\n";
+  }
+  text += fmt::format("next: kw verify {}{}\n", options.name,
+                      target == kernel::Target::Cpu ? "" : " --target " + options.target);
+  return Answer{text, dump(object)};
+}
+
+}  // namespace
+
+Action add_act(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, "the kernel")->required();
+  app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton")->type_name("TARGET");
+  app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
+  return [options](const Globals& globals) { return run(globals, *options); };
+}
+
+}  // namespace kw::cli

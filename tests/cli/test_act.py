@@ -1,0 +1,162 @@
+"""kw act: from an approved profile to files and their manifest, whole or not at all."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from test_understand import NORM, files_of
+
+
+@pytest.fixture
+def norm(kw, tmp_path):
+    """A workspace with one approved kernel, rms_norm; gives its folder."""
+    (tmp_path / "norm.py").write_text(NORM)
+    assert kw("understand", "norm.py").returncode == 0
+    assert kw("approve", "rms_norm", "--yes").returncode == 0
+    return tmp_path / "kernels" / "rms_norm"
+
+
+def test_an_approved_profile_becomes_kernels_headers_and_a_manifest(kw, norm):
+    finished = kw("act", "rms_norm", "--quiet")
+    assert (finished.returncode, finished.stderr) == (0, "")
+    folder = norm / "act" / "cpu"
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {"rms_norm_forward.cpp", "rms_norm_backward.cpp", "manifest.json", "kw/element.h"} <= names
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["name"] == "rms_norm" and manifest["target"] == "cpu"
+    assert "kw verify rms_norm" in finished.stdout
+    assert "kw verify rms_norm" in kw("status", "rms_norm").stdout
+
+
+def test_the_files_compile_where_they_lie(kw, norm):
+    kw("act", "rms_norm")
+    for name in ("rms_norm_forward.cpp", "rms_norm_backward.cpp"):
+        compiled = subprocess.run(
+            ["g++", "-std=c++20", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-DKW_T=kw::bf16", "-DKW_W=float",
+             "-include", "kw/element.h", "-I", ".", "-fsyntax-only", name],
+            cwd=norm / "act" / "cpu", capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert compiled.returncode == 0, compiled.stderr
+
+
+def test_the_json_answer_lists_what_was_written(kw, norm):
+    answer = json.loads(kw("act", "rms_norm", "--json").stdout)
+    assert answer["name"] == "rms_norm" and answer["target"] == "cpu"
+    written = {path.relative_to(norm).as_posix() for path in (norm / "act").rglob("*") if path.is_file()}
+    assert set(answer["files"]) == written
+
+
+def test_the_review_lists_exactly_what_act_writes(kw, norm):
+    listed = json.loads(kw("review", "rms_norm", "--json").stdout)["files"]
+    for target in ("cpu", "triton"):
+        answer = json.loads(kw("act", "rms_norm", "--target", target, "--json").stdout)
+        written = {path for path in answer["files"] if "/kw/" not in path}
+        assert written == {path for path in listed if path.startswith(f"act/{target}/")}
+
+
+@pytest.mark.parametrize(
+    "env",
+    [{"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "de_DE.UTF-8"}, {"OMP_NUM_THREADS": "1"}, {"TZ": "Asia/Tokyo"}],
+)
+def test_the_same_profile_gives_the_same_bytes_anywhere(kw, norm, env):
+    kw("act", "rms_norm")
+    before = files_of(norm)
+    assert kw("generate", "rms_norm", env={**os.environ, **env}).returncode == 0
+    assert files_of(norm) == before
+
+
+def test_the_list_of_shapes_does_not_reach_the_bytes(kw, norm):
+    kw("act", "rms_norm")
+    before = {path.name: path.read_bytes() for path in (norm / "act" / "cpu").glob("*.*")}
+    assert kw("set", "rms_norm", "shapes.test=x_0=3 hidden=5").returncode == 0
+    assert kw("act", "rms_norm", "--yes").returncode == 0
+    assert {path.name: path.read_bytes() for path in (norm / "act" / "cpu").glob("*.*")} == before
+
+
+def test_a_profile_that_no_one_approved_is_not_acted_on(kw, tmp_path):
+    (tmp_path / "norm.py").write_text(NORM)
+    kw("understand", "norm.py")
+    finished = kw("act", "rms_norm", "--quiet")
+    assert (finished.returncode, finished.stdout) == (3, "")
+    assert "not approved" in finished.stderr and "kw approve rms_norm" in finished.stderr
+    assert not (tmp_path / "kernels" / "rms_norm" / "act").exists()
+
+
+def test_a_stale_approval_is_not_enough_and_yes_renews_it(kw, norm):
+    kw("act", "rms_norm")
+    before = files_of(norm / "act")
+    kw("set", "rms_norm", "casting=gemma")
+    finished = kw("act", "rms_norm", "--quiet")
+    assert finished.returncode == 3 and "changed since it was approved" in finished.stderr
+    assert files_of(norm / "act") == before
+    assert kw("act", "rms_norm", "--yes").returncode == 0
+    assert files_of(norm / "act") != before
+    assert json.loads((norm / "approvals.jsonl").read_text().splitlines()[-1])["by"] == "--yes"
+
+
+def test_what_an_earlier_act_wrote_and_this_one_does_not_is_removed(kw, norm):
+    kw("act", "rms_norm")
+    (norm / "act" / "cpu" / "notes.txt").write_text("mine")
+    assert kw("set", "rms_norm", "name.function=other_norm").returncode == 0
+    kw("act", "rms_norm", "--yes")
+    names = {path.name for path in (norm / "act" / "cpu").iterdir()}
+    assert {"other_norm_forward.cpp", "other_norm_backward.cpp", "notes.txt"} <= names
+    assert "rms_norm_forward.cpp" not in names
+
+
+def test_an_op_that_is_not_generated_yet_is_refused_with_its_line(kw, tmp_path):
+    (tmp_path / "scan.py").write_text("import torch\n\n\ndef scan(x: torch.Tensor):\n    return x.cumsum(-1)\n")
+    assert kw("understand", "scan.py").returncode == 0
+    kw("approve", "scan", "--yes")
+    finished = kw("act", "scan", "--quiet")
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert "rule scan" in finished.stderr and "profile.yaml:" in finished.stderr and "cumsum" in finished.stderr
+    assert not (tmp_path / "kernels" / "scan" / "act").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["act"], 2, ["NAME"]),
+        (["act", "rms_nrom"], 2, ["did you mean rms_norm"]),
+        (["act", "../rms_norm"], 2, ["cannot be a kernel's name"]),
+        (["act", "rms_norm", "--target", "fpga"], 2, ["there is no target fpga", "cpu, cuda or triton"]),
+        (["act", "rms_norm", "--taget", "cpu"], 2, ["--taget"]),
+    ],
+)
+def test_bad_usage_is_answered_and_writes_nothing(kw, norm, arguments, code, words):
+    finished = kw(*arguments, "--quiet")
+    assert (finished.returncode, finished.stdout) == (code, "")
+    for word in words:
+        assert word in finished.stderr
+    assert not (norm / "act").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_changes(kw, norm):
+    (norm / "act").write_text("a file where the folder should be")
+    finished = kw("act", "rms_norm", "--quiet")
+    assert finished.returncode == 2 and "cannot write here" in finished.stderr
+    assert (norm / "act").read_text() == "a file where the folder should be"
+
+
+def test_a_schedule_that_makes_no_sense_is_refused(kw, norm):
+    row = {
+        "target": "cpu", "machine": "x86-64", "types": {}, "guard": "", "pass": "forward", "family": "row",
+        "parameters": {"tiel": "512"}, "evidence": "",
+    }  # fmt: skip
+    lines = "".join(f"    {key}: {json.dumps(value)}\n" for key, value in row.items())
+    (norm / "schedules.yaml").write_text("schema: 1\nschedules:\n" + lines.replace("    target", "  - target", 1))
+    finished = kw("act", "rms_norm", "--quiet")
+    assert finished.returncode == 2, finished.stdout
+    assert "tile" in finished.stderr
+
+
+def test_files_are_approved_as_they_stand(kw, norm):
+    assert kw("approve", "rms_norm", "--stage", "files").returncode == 3
+    kw("act", "rms_norm")
+    first = json.loads(kw("approve", "rms_norm", "--stage", "files", "--json").stdout)
+    assert first["stage"] == "files" and len(first["hash"]) == 64
+    with (norm / "act" / "cpu" / "rms_norm_forward.cpp").open("a") as file:
+        file.write("// edited\n")
+    assert json.loads(kw("approve", "rms_norm", "--stage", "files", "--json").stdout)["hash"] != first["hash"]
