@@ -5,7 +5,7 @@
 find_package(GTest REQUIRED)
 
 # Tests that run kernels start themselves as workers: their main is tests/worker_main.cc.
-set(kw_tests_with_workers device measure verify perf golden error property gpu)
+set(kw_tests_with_workers device measure verify perf golden error property gates gpu)
 
 function(kw_add_test name library)
   add_executable(test_${name} ${ARGN})
@@ -35,7 +35,7 @@ foreach(part driver kernels)
   add_dependencies(test_device fake_cuda_${part})
 endforeach()
 
-foreach(kind golden error property)
+foreach(kind golden error property gates)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}/*.cpp)
   if(sources)
     kw_add_test(${kind} kw_all ${sources})

@@ -115,10 +115,6 @@ class Judge {
         continue;
       }
       ++report_.cases;
-      // Code from outside never meets a process that it has been in before, but for the second call of one case.
-      if (subject_.from_outside) {
-        KW_TRY(runners, open());
-      }
       KW_TRY(const bool good, run_case(c, values, expected, *built, runners));
       if (!good && ++failed >= options_.most_failures) break;
     }

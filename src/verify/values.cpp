@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace kw::verify {
 
@@ -14,6 +15,8 @@ std::string_view name_of(Values values) {
 ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed)
     : values_(values), dtype_(dtype), dice_(seed) {
   if (values == Values::Equal) equal_ = draw();
+  if (values == Values::Large && ir::is_floating(dtype))
+    largest_ = std::log2(ir::info(dtype).max_finite) / dice_.pick(std::vector<double>{1, 2, 4});
 }
 
 double ValueSource::next() {
@@ -35,10 +38,12 @@ double ValueSource::draw() {
     case Values::Positive:
       return 0.01 + 0.98 * dice_.uniform();
     case Values::Large:
-      return sign * type.max_finite * std::exp2(-1 - 12 * dice_.uniform());
+      return sign * std::exp2(largest_ - 1 - 6 * dice_.uniform());
     case Values::Tiny:
+      if (dice_.chance(0.5)) return bell;
       return sign * std::ldexp(1 + dice_.uniform(), type.min_exponent + static_cast<int>(dice_.below(12)));
     case Values::Subnormal:
+      if (dice_.chance(0.5)) return bell;
       return sign * std::ldexp(dice_.uniform(), type.min_exponent);
     case Values::Zero:
       return 0;

@@ -12,9 +12,9 @@ namespace kw::verify {
 enum class Values : std::uint8_t {
   Ordinary,   // of size one, both signs
   Positive,   // between 0 and 1
-  Large,      // near the largest of the type, over many binades
-  Tiny,       // near the smallest normal number
-  Subnormal,  // below it
+  Large,      // near the largest of the type, or near its square or fourth root: tensor by tensor
+  Tiny,       // near the smallest normal number, with ordinary ones among them
+  Subnormal,  // below it, likewise
   Equal,      // one number for a whole tensor
   Zero,
   Infinite,   // ordinary, with infinities among them
@@ -38,6 +38,7 @@ class ValueSource {
   ir::DType dtype_;
   ir::random::Dice dice_;
   double equal_ = 0;
+  double largest_ = 0;  // exponent of Large
 };
 
 }  // namespace kw::verify

@@ -1,0 +1,15 @@
+// op: relu
+// gate: runs
+// Waits for something that never comes.
+#include <cstdint>
+
+#include "kw/element.h"
+
+using T = KW_T;
+
+void relu_forward(const T* x, T* y, std::int64_t rows, std::int64_t cols) {
+  volatile bool waits = true;
+  while (waits && cols > 100) {
+  }
+  for (std::int64_t i = 0; i < rows * cols; ++i) y[i] = x[i] <= T(0.0f) ? T(0.0f) : x[i];
+}
