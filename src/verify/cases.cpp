@@ -96,18 +96,6 @@ DType dtype_of(const ir::Graph& graph, ir::Type type, const kernel::TypeBinding&
   return type.bind(bindings);
 }
 
-std::int64_t elements(const ir::Graph& graph, const Sizes& sizes) {
-  std::int64_t most = 0;
-  for (const ir::Input& input : graph.inputs) {
-    const auto shape = shape_of(graph, input.dims, sizes);
-    if (!shape) continue;
-    std::int64_t count = 1;
-    for (const std::int64_t size : *shape) count *= size;
-    most = std::max(most, count);
-  }
-  return most;
-}
-
 }  // namespace
 
 std::string Case::text() const {
@@ -202,16 +190,28 @@ std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_eleme
   return shapes;
 }
 
+std::int64_t most_elements(const Subject& subject, const Sizes& sizes) {
+  const ir::Graph& graph = subject.forward;
+  std::int64_t most = 0;
+  for (const ir::Input& input : graph.inputs) {
+    const auto shape = shape_of(graph, input.dims, sizes);
+    if (!shape) continue;
+    std::int64_t count = 1;
+    for (const std::int64_t size : *shape) count *= size;
+    most = std::max(most, count);
+  }
+  return most;
+}
+
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options) {
   std::vector<Sizes> shapes = shapes_to_try(subject, options.most_elements);
-  const ir::Graph& graph = subject.math();
   std::vector<Case> cases;
   const auto add = [&](Case c) {
     c.seed = Hash64().add(options.seed).add(static_cast<std::uint64_t>(cases.size())).value();
     c.at_start = cases.size() % 2 == 1;
     cases.push_back(std::move(c));
   };
-  const auto size = [&](const Sizes& s) { return elements(graph, s); };
+  const auto size = [&](const Sizes& s) { return most_elements(subject, s); };
   // For layouts and value ranges: one small shape of odd sizes, and the one nearest to four thousand elements.
   std::vector<Sizes> few;
   for (const std::int64_t target : {100, 4000}) {

@@ -43,6 +43,9 @@ std::vector<kernel::TypeBinding> type_mixtures(const Subject& subject, bool only
 // a block), none above the limit.
 std::vector<kernel::Sizes> shapes_to_try(const Subject& subject, std::int64_t most_elements);
 
+// Of the largest input.
+std::int64_t most_elements(const Subject& subject, const kernel::Sizes& sizes);
+
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options);
 
 // The inputs and cotangents of a case. `turn` draws other values for the same case.

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "verify/builds.h"
 #include "verify/casting.h"
+#include "verify/gradient.h"
 #include "verify/trial.h"
 
 namespace kw::verify {
@@ -81,6 +82,7 @@ class Judge {
     KW_TRY(const auto compiler, device::open_device(subject_.manifest.target, options_.device));
     options_.step("compiling");
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
+    KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
     report_.compile_seconds = builds.seconds();
     conclude(plan, mixtures.size());
@@ -164,6 +166,38 @@ class Judge {
     orders_apart_ = std::max(orders_apart_, evidence.told_apart);
     if (!evidence.followed.empty())
       fail({Gate::Casting, "the kernel follows another order: " + evidence.followed}, c.text());
+    return {};
+  }
+
+  // At the shape nearest to thirty elements: enough that an axis cannot stand in for another, few enough for kinks.
+  Status look_at_gradient(const std::vector<Case>& plan) {
+    if (!subject_.joint) {
+      set(Gate::Gradient, Outcome::Skipped, "the op has no gradients");
+      return {};
+    }
+    if (!subject_.backward_is_derivative) {
+      set(Gate::Gradient, Outcome::Skipped, "the profile declares a backward that is not the derivative");
+      return {};
+    }
+    options_.step("differentiating by differences");
+    const Case* best = nullptr;
+    double nearest = 0;
+    for (const Case& c : plan) {
+      const double distance = std::fabs(std::log2(1 + most_elements(subject_, c.sizes)) - 5);
+      if (most_elements(subject_, c.sizes) > 0 && (best == nullptr || distance < nearest))
+        best = &c, nearest = distance;
+    }
+    if (best == nullptr) return {};
+    KW_TRY(const GradientEvidence evidence, check_gradient(subject_, best->sizes, best->seed));
+    if (!evidence.problem.empty())
+      fail({Gate::Gradient, evidence.problem}, "");
+    else if (evidence.directions == 0)
+      set(Gate::Gradient, Outcome::Skipped, "differences settle nowhere: the forward is not smooth at any point tried");
+    else
+      set(Gate::Gradient, Outcome::Passed,
+          fmt::format("{} directions agree with differences of the forward to {:.1g}{}", evidence.directions,
+                      evidence.largest,
+                      evidence.at_kinks > 0 ? fmt::format("; {} ended at a kink", evidence.at_kinks) : ""));
     return {};
   }
 
