@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/max_flow.h"
+#include "ir/saved_name.h"
 
 namespace kw::ir {
 namespace {
@@ -96,7 +97,14 @@ void name_saved(const Graph& joint, Partition& partition) {
   std::set<std::string> taken;
   for (const Input& input : joint.inputs) taken.insert(input.name);
   for (const Output& output : joint.outputs) taken.insert(output.name);
-  int unnamed = 0;
+  std::set<std::string> named;  // a name that is made up says nothing where the source uses it for another value
+  for (const auto& [_, name] : joint.names) named.insert(name);
+  const auto made_up = [&](NodeId node) {
+    const std::string word = descriptive_name(joint, node);
+    std::string name = word;
+    for (int i = 2; named.contains(name) || taken.contains(name); ++i) name = word + "_" + std::to_string(i);
+    return name;
+  };
   for (SavedValue& value : partition.saved) {
     if (value.as == SavedAs::Input) {
       value.name = joint.inputs[static_cast<size_t>(joint[value.node].as<InputRef>().index)].name;
@@ -105,8 +113,8 @@ void name_saved(const Graph& joint, Partition& partition) {
                                  [&](const Output& o) { return o.node == value.node; });
       value.name = output->name;
     } else {
-      auto named = joint.names.find(value.node);
-      std::string name = named == joint.names.end() ? "saved_" + std::to_string(unnamed++) : named->second;
+      auto own = joint.names.find(value.node);
+      std::string name = own == joint.names.end() ? made_up(value.node) : own->second;
       while (!taken.insert(name).second) name += "_";
       value.name = name;
     }

@@ -31,7 +31,7 @@ struct SavedValue {
   NodeId node;
   SavedAs as;
   int64_t bytes;     // of the value, at the sizes of the options
-  std::string name;  // of the input or output; of the value where the source named it, else "saved_I"
+  std::string name;  // of the input or output; of the value where the source named it, else saved_name.h's
 };
 
 struct Partition {

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "decided.h"
+#include "profile/review.h"
 #include "profile/yaml.h"
 #include "understand/read_source.h"
 
@@ -88,6 +89,18 @@ TEST_P(Examples, IsUnderstoodAsAnExpertWould) {
     EXPECT_FALSE(d.because.empty()) << d.id;
     EXPECT_FALSE(d.if_wrong.empty()) << d.id;
   }
+}
+
+TEST(SavedNames, AreTheSourcesOrTheFields) {
+  const auto no_source = [](std::string_view, int) { return std::string(); };
+  const auto page_of = [&](const std::string& example) {
+    const std::string path = std::string(KW_SOURCE_DIR) + "/examples/" + example + ".py";
+    return profile::review_page(decided_torch(*read_text(path)), profile::ApprovalState::Missing, no_source, {});
+  };
+  EXPECT_NE(page_of("rms_norm_llama").find("kept for backward: x, weight, rstd"), std::string::npos);
+  EXPECT_NE(page_of("layer_norm").find("kept for backward: x, weight, mean, rstd"), std::string::npos)
+      << page_of("layer_norm");
+  EXPECT_NE(page_of("log_softmax").find("sum_exp"), std::string::npos) << page_of("log_softmax");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Examples, testing::ValuesIn(kExamples),
