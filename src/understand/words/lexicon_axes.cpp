@@ -9,7 +9,7 @@ using enum WordForm;
 constexpr WordEntry kAxes[] = {
     // ---- along an axis ----
     {"softmax", "softmax|soft max|normalized exponential|softargmax|temperature softmax|temperature scaled softmax",
-     Along, "F.softmax({x} / {temperature}, dim={dim})", "temperature=1"},
+     Along, "F.softmax({x} * {scale} / {temperature}, dim={dim})", "temperature=1 scale=1"},
     {"log_softmax", "log softmax|logsoftmax", Along, "F.log_softmax({x} / {temperature}, dim={dim})", "temperature=1"},
     {"causal_softmax", "causal softmax|causally masked softmax|masked causal softmax", Pointwise,
      "F.softmax({x}.masked_fill(torch.ones({x}.shape[-2], {x}.shape[-1], dtype=torch.bool).triu(1), float('-inf')), "
@@ -50,7 +50,7 @@ constexpr WordEntry kAxes[] = {
      "F.normalize({x}, p=1.0, dim={dim}, eps={eps})", "eps=1e-12"},
     {"standardize",
      "standardize|standardization|z score|zscore|z score normalization|zero mean and unit variance|"
-     "zero mean unit variance",
+     "zero mean unit variance|zero mean unit variance normalization|zero mean and unit variance normalization",
      Along, "({x} - {x}.mean({dim}, keepdim=True)) * torch.rsqrt({x}.var({dim}, correction=0, keepdim=True) + {eps})",
      "eps=1e-5"},
     {"center", "center|mean centering|subtract the mean|mean subtraction|remove the mean|centering|mean center", Along,
@@ -180,7 +180,8 @@ constexpr WordEntry kAxes[] = {
      "squares|second moment|mean of squared elements",
      Reduction, "torch.square({x}).mean({dim})"},
     {"sum_of_squares",
-     "sum of squares|squared l2 norm|squared norm|sum of squared values|sum of squared elements|squared euclidean "
+     "sum of squares|sum the squares|sum squares|squared l2 norm|squared norm|sum of squared values|sum of squared "
+     "elements|squared euclidean "
      "norm|squared two norm|energy",
      Reduction, "torch.square({x}).sum({dim})"},
     {"entropy",
@@ -190,7 +191,7 @@ constexpr WordEntry kAxes[] = {
     // ---- norms ----
     {"rms_norm",
      "rmsnorm|rms norm|rms normalization|root mean square norm|root mean square normalization|"
-     "root mean square layer normalization|root mean square layer norm|t5 norm|t5 layer norm|rms layer norm|root mean "
+     "root mean square layer normalization|root mean square layer norm|rms layer norm|root mean "
      "square layernorm|rms layernorm",
      Norm, "{w} * ({x}.float() * torch.rsqrt({x}.float().pow(2).mean(-1, keepdim=True) + {eps})).to({x}.dtype)",
      "eps=1e-6 offset=0",
@@ -200,7 +201,7 @@ constexpr WordEntry kAxes[] = {
      "offset from 1:rms_norm_gemma|"
      "zero centered weight:rms_norm_gemma|zero centered gamma:rms_norm_gemma|zero centered scale:rms_norm_gemma|t5 "
      "style:rms_norm_llama"},
-    {"rms_norm_llama", "llama norm|llama rmsnorm|llama rms norm", Norm,
+    {"rms_norm_llama", "llama norm|llama rmsnorm|llama rms norm|t5 norm|t5 layer norm|t5 rmsnorm", Norm,
      "{w} * ({x}.float() * torch.rsqrt({x}.float().pow(2).mean(-1, keepdim=True) + {eps})).to({x}.dtype)", "eps=1e-6"},
     {"rms_norm_gemma",
      "gemma rmsnorm|gemma rms norm|gemma norm|gemma style rmsnorm|gemma style rms norm|gemma rms normalization", Norm,
@@ -232,7 +233,9 @@ constexpr WordEntry kAxes[] = {
      "variance:batch_norm_inference|"
      "running mean , running var:batch_norm_inference|running mean and running var:batch_norm_inference|running mean "
      "and running variance:batch_norm_inference|"
-     "mean and variance:batch_norm_inference|mean and var:batch_norm_inference|stored mean and "
+     "mean and variance:batch_norm_inference|mean and var:batch_norm_inference|given mean and "
+     "variance:batch_norm_inference|given mean and var:batch_norm_inference|precomputed mean and "
+     "variance:batch_norm_inference|stored mean and "
      "variance:batch_norm_inference|eval mode:batch_norm_inference|inference mode:batch_norm_inference"},
     {"batch_norm_training", "training mode batch norm|batch norm training|training batch norm", Norm,
      "F.batch_norm({x}, None, None, {w}, {b}, True, 0.1, {eps})", "eps=1e-5",
@@ -241,7 +244,8 @@ constexpr WordEntry kAxes[] = {
      "batch norm|batchnorm|batch normalization|bn|batchnorm1d|batchnorm2d|batch norm 2d|batch norm 1d|2d batch norm|1d "
      "batch norm",
      Norm, "", "",
-     "eval mode:batch_norm_inference|inference mode:batch_norm_inference|evaluation "
+     "given mean and variance:batch_norm_inference|given mean and var:batch_norm_inference|mean and variance "
+     "given:batch_norm_inference|eval mode:batch_norm_inference|inference mode:batch_norm_inference|evaluation "
      "mode:batch_norm_inference|inference:batch_norm_inference|eval:batch_norm_inference|at "
      "inference:batch_norm_inference|"
      "at inference time:batch_norm_inference|inference time:batch_norm_inference|test "

@@ -72,6 +72,7 @@ constexpr WordEntry kFunctions[] = {
     {"thresholded_relu", "thresholded relu|threshold relu", Pointwise, "F.threshold({x}, {threshold}, 0.0)",
      "threshold!"},
     {"shifted_softplus", "shifted softplus", Pointwise, "F.softplus({x}) - 0.6931471805599453"},
+    {"cap", "cap|capped", Pointwise, "torch.clamp({x}, max={cap})", "cap!"},
     {"relu_capped", "capped relu|clipped relu|bounded relu", Pointwise, "torch.clamp({x}, 0.0, {cap})", "cap!"},
     {"laplace", "laplace activation", Pointwise,
      "0.5 * (1.0 + torch.erf(({x} - 0.707107) / (0.282095 * 1.4142135623730951)))"},
@@ -106,7 +107,8 @@ constexpr WordEntry kFunctions[] = {
      "tanh:gelu_tanh|erf formula:gelu_erf|erf based:gelu_erf|not approximated:gelu_erf|no "
      "approximation:gelu_erf|without approximation:gelu_erf|approximate = none:gelu_erf|gaussian cdf:gelu_erf|tanh "
      "version:gelu_tanh|tanh variant:gelu_tanh|approximate:gelu_tanh|approximation:gelu_tanh|"
-     "approximated:gelu_tanh|exact:gelu_erf|exact erf:gelu_erf|erf:gelu_erf|erf form:gelu_erf|erf version:gelu_erf|"
+     "approximated:gelu_tanh|exact:gelu_erf|exact erf:gelu_erf|exact erf form:gelu_erf|erf:gelu_erf|erf "
+     "form:gelu_erf|erf version:gelu_erf|"
      "erf variant:gelu_erf|error function:gelu_erf|exact form:gelu_erf|exact version:gelu_erf|sigmoid "
      "approximation:gelu_quick|"
      "sigmoid:gelu_quick",
@@ -124,8 +126,8 @@ constexpr WordEntry kFunctions[] = {
      "min=-1.0 max=1.0"},
     {"hardsigmoid", "hardsigmoid|hard sigmoid", Pointwise, "F.hardsigmoid({x})"},
     {"hardswish", "hardswish|hard swish|h swish|hswish|hard silu", Pointwise, "F.hardswish({x})"},
-    {"clamp", "clamp|clip|clipped|clamped|bound|clamping|clipping|bounded|limit|restrict", Pointwise,
-     "torch.clamp({x}, {min}, {max})", "min! max!"},
+    {"clamp", "clamp|clip|hard clip|hard clamp|clipped|clamped|bound|clamping|clipping|bounded|limit|restrict",
+     Pointwise, "torch.clamp({x}, {min}, {max})", "min! max!"},
     {"soft_cap",
      "soft cap|softcap|soft capping|tanh soft capping|tanh soft cap|tanh softcap|softcapping|logit softcapping|"
      "logit soft capping|logit soft cap|logit softcap|soft capped|softcapped|tanh capping|tanh softcapping|soft clamp",
@@ -154,9 +156,15 @@ constexpr WordEntry kFunctions[] = {
      "elementwise minimum|elementwise min|pointwise minimum|element wise minimum|element wise min|pointwise min", Pair,
      "torch.minimum({x}, {y})"},
     {"squared_difference", "squared difference|square difference|elementwise squared error|squared error", Pair,
-     "torch.square({x} - {y})"},
+     "torch.square({x} - {y})", "",
+     "no reduction:squared_difference|unreduced:squared_difference|without "
+     "reduction:squared_difference|elementwise:squared_difference|mean "
+     "reduction:mse|averaged:mse|mean:mse|summed:sse|sum reduction:sse|reduction sum:sse|reduction mean:mse|reduction "
+     "none:squared_difference"},
     {"absolute_difference", "absolute difference|elementwise absolute error|absolute error", Pair,
-     "torch.abs({x} - {y})"},
+     "torch.abs({x} - {y})", "",
+     "no reduction:absolute_difference|unreduced:absolute_difference|without "
+     "reduction:absolute_difference|elementwise:absolute_difference|mean reduction:mae|averaged:mae|mean:mae"},
     {"hypot", "hypot|hypotenuse", Pair, "torch.sqrt({x} * {x} + {y} * {y})"},
     {"atan2", "atan2|arctan2|two argument arctangent", Pair, "torch.atan2({x}, {y})"},
     {"pow_two", "pow", Pair, "torch.pow({x}, {y})"},

@@ -140,7 +140,10 @@ constexpr WordEntry kLosses[] = {
      "and soft targets:cross_entropy_probabilities|and soft labels:cross_entropy_probabilities|against soft "
      "targets:cross_entropy_probabilities|and target probabilities:cross_entropy_probabilities",
      "cross_entropy_indices|cross_entropy_probabilities"},
-    {"cross_entropy_smoothed", "cross entropy with label smoothing", Loss,
+    {"cross_entropy_smoothed",
+     "label smoothed cross entropy|label smoothing cross entropy|label smoothed cross entropy loss|label smoothing "
+     "loss",
+     Loss,
      "F.cross_entropy({x}, {labels}, label_smoothing={smoothing}, ignore_index={ignore}, reduction='{reduction}')",
      "smoothing! ignore=-100",
      "class indices:cross_entropy_smoothed|integer labels:cross_entropy_smoothed|logits:cross_entropy_smoothed|from "

@@ -104,6 +104,7 @@ class PhraseParser {
   char product_operator();
   std::optional<std::string> number();
   std::optional<std::string> constant();
+  std::optional<std::string> epsilon();
   std::optional<std::string> variable();
   size_t length_of_variable() const;
 
@@ -114,7 +115,7 @@ class PhraseParser {
   Status operands(Entry& e);
   Status call(Entry& e);
   bool keyword_argument(Entry& e);
-  Result<std::string> operand(const Entry& e);
+  Result<std::string> operand(const Entry& e, bool juxtaposed);
   bool modifier(Entry& e);
   bool neutral_clause(Entry& e);
   bool number_modifier(Entry& e);
@@ -157,8 +158,9 @@ class PhraseParser {
   std::string antecedent_;                          // what "its" speaks of
   std::map<std::string, std::string> said_of_all_;  // numbers and the axis that the end of the phrase gives
   std::set<std::string> used_of_all_;
-  std::string last_dim_;  // the axis that was said last
-  bool rows_ = false;     // "divide each row by …"
+  std::set<std::string> in_formula_;  // of these, the ones that the formula itself names
+  std::string last_dim_;              // the axis that was said last
+  bool rows_ = false;                 // "divide each row by …"
   bool again_ = false;
   bool composed_ = false;  // more than one entry alone: the name is the phrase's
   int depth_ = 0;

@@ -96,6 +96,7 @@ std::optional<std::string> PhraseParser::axis(const Entry* e) {
                   "into scalar",
                   "to single scalar",
                   "full",
+                  "global",
                   "across whole",
                   "across entire",
                   "over full",
@@ -112,7 +113,16 @@ std::optional<std::string> PhraseParser::axis(const Entry* e) {
     accept_any({"dimension", "dim", "axis", "dimensions", "dims"});
     return found("rest");
   }
+  bool behind_preposition = position_ > 0 && (tokens_[position_ - 1].is("along") || tokens_[position_ - 1].is("over") ||
+                                              tokens_[position_ - 1].is("across") || tokens_[position_ - 1].is("by"));
+  if (e && e->word->form == WordForm::Along && !behind_preposition) {
+    accept("of");
+    if (accept("rows")) return found("-1");
+    if (accept("columns")) return found("0");
+    position_ = start;
+  }
   bool preposition = accept_any({"over", "along", "across", "on", "in", "of", "by", "down", "per", "through", "for"});
+  if (preposition) accept("its");
   bool each = preposition && tokens_[position_ - 1].is("per");
   if (each) {
     position_ = start;
@@ -168,7 +178,6 @@ std::optional<std::string> PhraseParser::axis(const Entry* e) {
     position_ = here;
   }
   position_ = start;
-  (void)e;
   return std::nullopt;
 }
 
@@ -193,7 +202,8 @@ bool PhraseParser::axis_modifier(Entry& e) {
     return true;
   }
   if (std::optional<std::string> dim = axis(&e)) {
-    bool last_alone = !takes_any && *dim != "-1";
+    bool several = e.word->name == "layer_norm" && (*dim == "(-2, -1)" || *dim == "(-3, -2, -1)");
+    bool last_alone = !takes_any && *dim != "-1" && !several;
     bool twice = !e.dim.empty() && e.dim != *dim;
     if (!last_alone && !twice) {
       e.dim = *dim;

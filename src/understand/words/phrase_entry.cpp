@@ -101,9 +101,9 @@ Result<std::string> PhraseParser::entry(Entry e) {
       Entry trial = e;
       bool opened = false;
       for (size_t n = 0; n < joiners && !opened; ++n) {
-        if (!accept_any({"with", "using",   "in",   "where", "having", "and",   ",",  ":",      "via",   "under",
-                         "from", "on",      "at",   "(",     "but",    "given", "by", "for",    "taken", "as",
-                         "to",   "between", "over", "along", "across", "whose", "of", "against"}))
+        if (!accept_any({"with", "using",   "in",   "where", "having", "and",   ",",   ":",   "via",    "under",
+                         "from", "on",      "at",   "(",     "but",    "given", "by",  "for", "taken",  "as",
+                         "to",   "between", "over", "along", "across", "whose", "its", "of",  "against"}))
           break;
         opened = tokens_[position_ - 1].is("(");
       }
@@ -187,7 +187,9 @@ Status PhraseParser::call(Entry& e) {
         bool extreme = e.word->name == "amax" || e.word->name == "amin";
         bool whole = n->find_first_of(".e") == std::string::npos;
         bool axis_number = whole && std::abs(std::atoi(n->c_str())) <= 3 && *n != "3";
-        if (extreme && (*n == "0" || !axis_number ||
+        bool bounded = e.operands[0].starts_with("torch.clamp(") || e.operands[0].starts_with("torch.max") ||
+                       e.operands[0].starts_with("torch.min");
+        if (extreme && (*n == "0" || bounded || !axis_number ||
                         choose("what " + *n + " is in " + std::string(e.word->aliases.substr(0, 3)),
                                {"a bound", "an axis"}) == "a bound")) {
           e.numbers["bound"] = *n;
@@ -222,7 +224,7 @@ Status PhraseParser::call(Entry& e) {
 
 // What "of" takes: "silu of gate times up" is silu(gate) * up, "log of 1 plus x" is log(1 + x), and "mean of x plus y"
 // is a question.
-Result<std::string> PhraseParser::operand(const Entry& e) {
+Result<std::string> PhraseParser::operand(const Entry& e, bool juxtaposed) {
   Mark start = mark();
   bool pair = e.word->form == WordForm::Pair || e.word->form == WordForm::Loss;
   if (pair) return power();
@@ -251,18 +253,35 @@ Result<std::string> PhraseParser::operand(const Entry& e) {
   }
   bool sums = sum_operator() != 0;
   position_ = behind;
-  bool multiplies = product_operator() != 0;
+  char product = product_operator();
+  bool multiplies = product != 0;
   position_ = behind;
   if (!sums && !multiplies) return tight;
+  // log p - log q
+  skip_fillers();
+  bool symbol = at().kind == Token::Kind::Symbol;
+  position_ = behind;
+  if (juxtaposed && symbol) return tight;
   if (is_constant(*tight)) return wide();
-  if (multiplies && pointwise) return tight;
+  if (product == '*' && pointwise) return tight;
   // An epsilon is added inside of whatever it protects.
-  size_t mark = position_;
+  size_t plus = position_;
   bool epsilon =
       sum_operator() == '+' && (looking_at_any({"eps", "epsilon"}) ||
                                 (at().kind == Token::Kind::Number && at().text.find("e-") != std::string::npos));
-  position_ = mark;
+  position_ = plus;
   if (epsilon && pointwise) return wide();
+  // "the sum of x * y over the last axis": the axis closes what is summed.
+  if (e.word->form == WordForm::Reduction || e.word->form == WordForm::Along) {
+    Mark here = mark();
+    Result<std::string> whole = wide();
+    Mark end = mark();
+    accept(",");
+    bool closed = whole && axis(nullptr).has_value();
+    go_back(end);
+    if (closed) return whole;
+    go_back(here);
+  }
   if (choose("what " + name + " is of", {"the first term", "all that follows"}) == "the first term") return tight;
   return wide();
 }
@@ -308,7 +327,7 @@ Status PhraseParser::operands(Entry& e) {
       return {};
     }
     go_back(before);
-    KW_TRY(std::string first, operand(e));
+    KW_TRY(std::string first, operand(e, true));
     e.operands.push_back(first);
     skip_fillers();
     if (pair && accept_any({"and", ",", "with", "against"})) {
@@ -343,7 +362,7 @@ Status PhraseParser::operands(Entry& e) {
   }
   // Logits have their classes on the last axis: nothing else is ever reduced of them.
   bool logits = at().is("logits") && e.word->form == WordForm::Reduction && e.dim.empty();
-  Result<std::string> first = operand(e);
+  Result<std::string> first = operand(e, false);
   if (!first) return tl::unexpected(first.error());
   e.operands.push_back(*first);
   if (logits && is_name(*first)) e.dim = "-1";

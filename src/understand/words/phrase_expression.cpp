@@ -98,9 +98,17 @@ Result<std::string> PhraseParser::expression() {
   // "x if x > 0 else 0.1 * x"
   accept(",");
   if (accept_any({"if", "when", "where", "for"})) {
-    Result<std::string> truth = sum();
+    Result<std::string> truth = left;
     std::optional<std::string> symbol;
-    if (truth) symbol = accept("is positive") ? std::optional<std::string>("> 0") : compared();
+    if (accept_any({"positive", "it is positive"}))
+      symbol = "> 0";
+    else if (accept_any({"nonnegative", "non negative"}))
+      symbol = ">= 0";
+    else if (accept("negative"))
+      symbol = "< 0";
+    else
+      truth = sum();
+    if (truth && !symbol) symbol = accept("is positive") ? std::optional<std::string>("> 0") : compared();
     if (symbol) {
       Result<std::string> bound = symbol->ends_with("0") ? Result<std::string>("") : sum();
       accept_any({",", ";"});
@@ -132,6 +140,11 @@ char PhraseParser::product_operator() {
     return '*';
   if (accept_any({"/", "divided by"})) return '/';
   if (accept_any({"@", "matmul"})) return '@';
+  if (at().is("over")) {  // "x over y", where no axis is meant
+    bool operand = at(1).kind == Token::Kind::Number || at(1).is("(") || at(1).is("sqrt") || at(1).is("square") ||
+                   (at(1).kind == Token::Kind::Word && at(1).text.size() == 1);
+    if (operand) return ++position_, '/';
+  }
   return 0;
 }
 
@@ -148,7 +161,9 @@ Result<std::string> PhraseParser::sum() {
     KW_TRY(std::string first, power());
     bool number_first = is_constant(first);
     size_t behind = position_;
-    bool multiplied = product_operator() != 0 && tokens_[position_ - 1].kind == Token::Kind::Word;
+    char product_op = product_operator();
+    bool multiplied = product_op != 0 && tokens_[position_ - 1].kind == Token::Kind::Word;
+    number_first &= product_op == '*';  // "x plus 0.5 times y"
     // "x minus y divided by z": words have no precedence.
     if (in_words && multiplied && !number_first &&
         choose("what '" + tokens_[behind].text + "' applies to", {"the last term", "everything before it"}) !=
@@ -174,9 +189,24 @@ Result<std::string> PhraseParser::product() {
   KW_TRY(std::string left, power());
   while (true) {
     char op = product_operator();
+    // softmax(q k^T / sqrt(d)) v
+    if (!op && at().is("v") && left.find("softmax(") != std::string::npos && left.find(" @ ") != std::string::npos)
+      op = '@';
+    if (!op && tokens_[position_ ? position_ - 1 : 0].is(")") && looking_at("(") && left.ends_with(")")) op = '*';
     if (!op) break;
+    bool in_words = tokens_[position_ - 1].kind == Token::Kind::Word;
     antecedent_ = left;
+    Mark before = mark();
     KW_TRY(std::string right, power());
+    // "1 over 1 plus exp of minus x": words have no precedence.
+    size_t behind = position_;
+    bool goes_on = op == '/' && in_words && sum_operator() != 0;
+    position_ = behind;
+    bool senseless = is_constant(left) && is_constant(right);
+    if (goes_on && (senseless || choose("what divides", {"the first term", "all that follows"}) != "the first term")) {
+      go_back(before);
+      KW_TRY(right, sum());
+    }
     left = combined(left, op, right);
   }
   return left;
@@ -312,6 +342,29 @@ std::optional<std::string> PhraseParser::constant() {
   return std::nullopt;
 }
 
+// "+ eps" in a formula whose eps is said beside it or at its end.
+std::optional<std::string> PhraseParser::epsilon() {
+  size_t start = position_;
+  bool temperature = at().is("temperature");
+  if (!accept_any({"eps", "epsilon", "temperature"})) return std::nullopt;
+  accept_any({"=", "of"});
+  if (at().kind == Token::Kind::Number) return number();
+  for (size_t i = position_; i + 1 < tokens_.size(); ++i) {
+    bool named = temperature ? tokens_[i].is("temperature") : tokens_[i].is("eps") || tokens_[i].is("epsilon");
+    if (!named) continue;
+    size_t value = i + 1;
+    while (tokens_[value].is("=") || tokens_[value].is("of") || tokens_[value].is("is")) ++value;
+    if (tokens_[value].kind != Token::Kind::Number) continue;
+    std::string key = temperature ? "temperature" : "eps";
+    used_of_all_.insert(key);
+    in_formula_.insert(key);
+    said_of_all_[key] = tokens_[value].text;
+    return tokens_[value].text;
+  }
+  position_ = start;
+  return std::nullopt;
+}
+
 std::optional<std::string> PhraseParser::variable() {
   // "the first half": of what is computed so far, along the last axis.
   if (looking_at_any({"first half", "second half", "other half"})) {
@@ -325,6 +378,12 @@ std::optional<std::string> PhraseParser::variable() {
   }
   size_t longest = length_of_variable();
   if (!longest) return std::nullopt;
+  // "alpha * x with alpha = 0.5"
+  if (auto value = said_of_all_.find("the number " + at().text); longest == 1 && value != said_of_all_.end()) {
+    used_of_all_.insert(value->first);
+    ++position_;
+    return value->second;
+  }
   for (const Name& n : kNames)
     if (length_of(n.words, position_) == longest) {
       position_ += longest;
@@ -403,6 +462,11 @@ std::optional<Result<std::string>> PhraseParser::pairing() {
 Result<std::string> PhraseParser::primary() {
   skip_fillers();
   if (std::optional<std::string> named = constant()) return *named;
+  if (std::optional<std::string> eps = epsilon()) return *eps;
+  if (accept("twice")) {
+    KW_TRY(std::string value, power());
+    return combined("2.0", '*', value);
+  }
   if (at().kind == Token::Kind::Number || (at().is("half") && !looking_at_any({"half rotated", "half split"}))) {
     std::optional<std::string> digits = number();
     if (!digits) return unknown();
@@ -423,6 +487,11 @@ Result<std::string> PhraseParser::primary() {
         }
         return "(" + *digits + " * " + *v + ")";
       }
+    if (at().is("(") && tokens_[position_ - 1].kind == Token::Kind::Number &&
+        at().column == tokens_[position_ - 1].column + static_cast<int>(tokens_[position_ - 1].text.size())) {
+      KW_TRY(std::string factor, primary());  // 2(x + y)
+      return combined(*digits, '*', factor);
+    }
     return *digits;
   }
   if (accept("(")) {
@@ -496,11 +565,18 @@ Result<std::string> PhraseParser::primary() {
     if (v->size() == 1 || *v == "alpha" || *v == "beta") {
       bool letter =
           at().kind == Token::Kind::Word && at().text.size() == 1 && (at(1).is(")") || at(1).is("+") || at(1).is("-"));
+      bool matrix = at().kind == Token::Kind::Word && at().text.size() == 1 &&
+                    ((at(1).is("^") && at(2).is("t")) || at(1).is("transposed") || (at(1).is(".") && at(2).is("t")));
+      if (matrix) {
+        KW_TRY(std::string second, power());
+        return combined(*v, '@', second);
+      }
       if (letter)
         if (std::optional<std::string> second = variable()) return "(" + *v + " * " + *second + ")";
     }
     return *v;
   }
+  if (std::optional<std::string> digits = number()) return *digits;
   return unknown();
 }
 

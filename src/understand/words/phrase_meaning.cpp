@@ -17,9 +17,10 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
     return "torch.clamp(" + without_outer_parentheses(e.operands[0]) + (word.name == "amax" ? ", min=" : ", max=") +
            e.numbers["bound"] + ")";
   }
-  if ((word.name == "amax" || word.name == "amin") && e.operands.size() == 2) {  // max(x, y), max(0, x)
+  bool extreme = word.name == "maximum" || word.name == "minimum";
+  if ((word.name == "amax" || word.name == "amin" || extreme) && e.operands.size() == 2) {  // max(x, y), max(0, x)
     composed_ = true;
-    bool most = word.name == "amax";
+    bool most = word.name == "amax" || word.name == "maximum";
     std::string bound = most ? ", min=" : ", max=";
     std::string first = without_outer_parentheses(e.operands[0]), second = without_outer_parentheses(e.operands[1]);
     if (is_number(first)) return "torch.clamp(" + second + bound + first + ")";
@@ -57,6 +58,11 @@ Status PhraseParser::fill_axis(Entry& e, std::string& text) {
     e.dim = said->second;
     used_of_all_.insert("axis");
   }
+  if (word.name == "layer_norm" && e.dim.starts_with("(")) {
+    replace_all(text, "({x}.shape[-1],)", e.dim == "(-2, -1)" ? "{x}.shape[-2:]" : "{x}.shape[-3:]");
+    rank_ = std::max(rank_, e.dim == "(-2, -1)" ? 3 : 4);
+    if (e.weight.value_or(true)) return refused("a weight over several axes has no usual shape");
+  }
   if (text.find("{dim}") == std::string::npos) return e.keepdim ? Status(unknown()) : Status();
   if (e.dim.empty() && word.form == WordForm::Reduction) {
     bool of_reduced = !e.operands.empty() && e.operands[0].find(kKeep) != std::string::npos;
@@ -68,6 +74,9 @@ Status PhraseParser::fill_axis(Entry& e, std::string& text) {
             : goes_on || rows_ ? (rows_ ? "-1" : last_dim_)
                                : choose("the axis of " + std::string(word.name), {"-1", "all"});
   }
+  bool scan = text.find("torch.cum") != std::string::npos || word.name == "logcumsumexp" || word.name == "flip" ||
+              word.name == "sort";
+  if (e.dim.empty() && scan) e.dim = choose("the axis of " + std::string(word.name), {"-1", "0"});
   if (e.dim.empty()) e.dim = "-1";
   if (e.dim == "all" || e.dim == "rest" || e.dim.starts_with("(")) {
     if (word.form != WordForm::Reduction) {
@@ -122,8 +131,10 @@ Status PhraseParser::fill_axis(Entry& e, std::string& text) {
 
 Status PhraseParser::fill_numbers(Entry& e, std::string& text) {
   const WordEntry& word = *e.word;
-  if (!e.numbers.contains("temperature") && !said_of_all_.contains("temperature"))
+  if (in_formula_.contains("temperature") ||
+      (!e.numbers.contains("temperature") && !said_of_all_.contains("temperature")))
     replace_all(text, " / {temperature}", "");
+  if (!e.numbers.contains("scale")) replace_all(text, " * {scale}", "");
   if (word.name == "silu" && e.numbers.contains("beta")) text = "{x} * torch.sigmoid({beta} * {x})";
   if (word.name == "clamp") {
     if (!e.numbers.contains("min") && !e.numbers.contains("max")) return refused("clamp needs a bound");
@@ -134,8 +145,10 @@ Status PhraseParser::fill_numbers(Entry& e, std::string& text) {
   }
   for (const std::string& n : pieces(word.numbers, ' ')) {
     std::string name = n.substr(0, n.find_first_of("=!?"));
+    if (in_formula_.contains(name)) e.numbers.erase(name);
     auto given = e.numbers.find(name);
-    if (auto said = said_of_all_.find(name); given == e.numbers.end() && said != said_of_all_.end()) {
+    if (auto said = said_of_all_.find(name);
+        given == e.numbers.end() && said != said_of_all_.end() && !in_formula_.contains(name)) {
       given = e.numbers.emplace(name, said->second).first;
       used_of_all_.insert(name);
     }
@@ -164,9 +177,6 @@ std::optional<std::string> PhraseParser::implied_operand(const Entry& e) {
   if (!current_.empty() || phrase_.variables.empty()) return current();
   bool along = e.word->form == WordForm::Reduction || e.word->form == WordForm::Along;
   if (phrase_.variables.size() == 1 && along) return phrase_.variables[0].first;
-  bool x_named =
-      std::any_of(phrase_.variables.begin(), phrase_.variables.end(), [](const auto& v) { return v.first == "x"; });
-  if (!x_named) return current();
   return std::nullopt;
 }
 
@@ -224,9 +234,9 @@ Status PhraseParser::fill_weights(Entry& e, std::string& text) {
   bool has_weight = text.find("{w}") != std::string::npos, has_bias = text.find("{b}") != std::string::npos;
   if (word.form == WordForm::Norm && has_weight && !e.weight) {
     // "rmsnorm times the weight" gives its weight itself.
-    bool statistics =
-        word.name == "batch_norm_inference" &&
-        std::any_of(tokens_.begin(), tokens_.end(), [](const Token& t) { return t.is("running") || t.is("stored"); });
+    bool statistics = word.name == "batch_norm_inference" &&
+                      std::any_of(tokens_.begin(), tokens_.end(),
+                                  [](const Token& t) { return t.is("running") || t.is("stored") || t.is("given"); });
     if (e.numbers.contains("offset") || word.name == "rms_norm_gemma" || word.name == "rms_norm_llama") {
       e.weight = true;
     } else if (statistics) {
@@ -238,6 +248,9 @@ Status PhraseParser::fill_weights(Entry& e, std::string& text) {
       composed_ = true;
     }
   }
+  bool layer = word.name == "linear" || word.name == "bilinear" || word.form == WordForm::Window;
+  if (has_bias && layer && !e.bias)
+    e.bias = choose("whether " + std::string(word.name) + " has a bias", {"with", "without"}) == "with";
   bool weight = e.weight.value_or(word.form != WordForm::Norm);
   bool bias = e.bias.value_or(word.form != WordForm::Norm && word.name != "batch_norm_inference");
   if (word.name == "rms_norm_gemma" && !weight)
@@ -250,6 +263,14 @@ Status PhraseParser::fill_weights(Entry& e, std::string& text) {
       replace_all(text, "{w} * (", "({w}.float() * ");
     }
   }
+  auto fresh = [&](const std::string& name) {
+    std::string free = name;
+    for (int n = 2; std::any_of(phrase_.variables.begin(), phrase_.variables.end(),
+                                [&](const auto& v) { return v.first == free; });
+         ++n)
+      free = name + std::to_string(n);
+    return free;
+  };
   auto maker = [&](std::string_view name) -> std::string {
     for (std::string m : pieces(word.makers, '|'))
       if (m.substr(0, m.find('=')) == name) {
@@ -261,14 +282,14 @@ Status PhraseParser::fill_weights(Entry& e, std::string& text) {
   };
   if (has_weight) {
     if (weight)
-      replace_all(text, "{w}", use("w", maker("w")));
+      replace_all(text, "{w}", use(fresh("w"), maker("w")));
     else if (text.find("{w} * ") != std::string::npos)
       replace_all(text, "{w} * ", "");
     else
       replace_all(text, "{w}", "None");
   }
   if (text.find("{a}") != std::string::npos) replace_all(text, "{a}", use("alpha", std::string(kScalar)));
-  if (has_bias) replace_all(text, "{b}", bias ? use("b", maker("b")) : "None");
+  if (has_bias) replace_all(text, "{b}", bias ? use(fresh("b"), maker("b")) : "None");
   return {};
 }
 

@@ -22,6 +22,10 @@ constexpr NumberName kNumberNames[] = {
     {"eps", "eps"},
     {"alpha", "alpha"},
     {"scale", "alpha"},
+    {"scale", "scale"},
+    {"scale factor", "scale"},
+    {"scaling factor", "scale"},
+    {"scaling", "scale"},
     {"beta", "beta"},
     {"sharpness", "beta"},
     {"soft cap", "cap"},
@@ -308,7 +312,7 @@ bool PhraseParser::number_modifier(Entry& e) {
 bool PhraseParser::range_modifier(Entry& e) {
   if (!takes_number(*e.word, "min") || !takes_number(*e.word, "max")) return false;
   size_t start = position_;
-  accept_any({"between", "to range", "range", "from", "to", "into", "in", "within"});
+  accept_any({"at", "between", "to range", "range", "from", "to", "into", "in", "within"});
   accept("range");
   accept("interval");
   bool bracket = accept_any({"[", "("});
@@ -524,8 +528,9 @@ bool PhraseParser::reduction_modifier(Entry& e) {
     position_ = start;
     return false;
   }
-  e.reduction =
-      best->reduction == "?batch" ? choose("what is averaged", {"mean", "batchmean"}) : std::string(best->reduction);
+  e.reduction = best->reduction == "?batch" && e.word->name.starts_with("cross_entropy") ? "mean"
+                : best->reduction == "?batch" ? choose("what is averaged", {"mean", "batchmean"})
+                                              : std::string(best->reduction);
   return true;
 }
 

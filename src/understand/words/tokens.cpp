@@ -73,20 +73,20 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 constexpr std::string_view kFillers[] = {
-    "function",   "functions",    "activation", "activations", "op",         "operation",   "operator",
-    "kernel",     "please",       "compute",    "computes",    "computing",  "apply",       "applied",
-    "applies",    "applying",     "implement",  "calculate",   "calculates", "take",        "takes",
-    "taking",     "result",       "tensor",     "tensors",     "values",     "value",       "it",
-    "simple",     "standard",     "plain",      "usual",       "fused",      "custom",      "gpu",
-    "i",          "want",         "need",       "me",          "give",       "write",       "some",
-    "pointwise",  "nonlinearity", "nonlinear",  "this",        "that",       "layer",       "do",
-    "would",      "perform",      "which",      "is",          "be",         "my",          "we",
-    "elements",   "vector",       "vectors",    "entry",       "entries",    "just",        "them",
-    "here",       "element",      "called",     "known",       "as",         "aka",         "output",
-    "outputs",    "computed",     "unit",       "block",       "module",     "elementwise", "are",
-    "following",  "basic",        "there",      "so",          "create",     "make",        "build",
-    "implements", "classic",      "ordinary",   "whose",       "regular",    "vanilla",     "nonlinearities",
-    "performs",   "performing",   "us",
+    "function",   "functions",    "activation",  "activations", "op",         "operation",   "operator",
+    "kernel",     "please",       "compute",     "computes",    "computing",  "apply",       "applied",
+    "applies",    "applying",     "implement",   "calculate",   "calculates", "take",        "takes",
+    "taking",     "result",       "tensor",      "tensors",     "values",     "value",       "it",
+    "simple",     "standard",     "plain",       "usual",       "fused",      "custom",      "gpu",
+    "i",          "want",         "need",        "me",          "give",       "write",       "some",
+    "pointwise",  "nonlinearity", "nonlinear",   "this",        "that",       "layer",       "do",
+    "would",      "perform",      "which",       "is",          "be",         "my",          "we",
+    "elements",   "vector",       "vectors",     "entry",       "entries",    "just",        "them",
+    "here",       "element",      "called",      "known",       "as",         "aka",         "output",
+    "outputs",    "computed",     "unit",        "block",       "module",     "elementwise", "are",
+    "following",  "basic",        "there",       "so",          "create",     "make",        "build",
+    "implements", "classic",      "ordinary",    "whose",       "regular",    "vanilla",     "nonlinearities",
+    "performs",   "performing",   "numerically", "stable",      "us",
 };
 
 }  // namespace
@@ -112,6 +112,7 @@ std::vector<Token> tokenize(std::string_view phrase) {
                tokens.back().is("[") || tokens.back().is("and") || tokens.back().is("to") || tokens.back().is("from") ||
                tokens.back().is("between") || tokens.back().is("dim") || tokens.back().is("axis") ||
                tokens.back().is("dimension") || tokens.back().is("of");
+    if (number && c == '-' && i > 0 && is_letter(text[i - 1])) number = false;
     if (number) {
       size_t end = i + 1;
       while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
@@ -140,6 +141,10 @@ std::vector<Token> tokenize(std::string_view phrase) {
       push(Token::Kind::Symbol, 1);
     } else if ((c == '>' || c == '<' || c == '=') && i + 1 < text.size() && text[i + 1] == '=') {
       push(Token::Kind::Symbol, 2);
+    } else if (c == '-' && i > 0 && is_letter(text[i - 1]) && i + 1 < text.size() && is_digit(text[i + 1]) &&
+               !tokens.empty() &&
+               (tokens.back().is("dim") || tokens.back().is("axis") || tokens.back().is("dimension"))) {
+      push(Token::Kind::Word, 2);  // "dim-1": 1 or -1? No word means that
     } else if (c == '-') {
       // Inside a compound word a hyphen only separates.
       bool compound = i > 0 && i + 1 < text.size() && (is_letter(text[i - 1]) || is_digit(text[i - 1])) &&

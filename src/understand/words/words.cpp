@@ -80,6 +80,8 @@ std::string_view defined_formula(std::string_view phrase) {
   return {};
 }
 
+bool is_formula(std::string_view text) { return text.find_first_of("(*/+^") != std::string_view::npos; }
+
 // "off-by-one softmax, exp(x) / (1 + sum(exp(x)))": a name that nobody knows, and its formula.
 std::string_view formula_behind_comma(std::string_view phrase) {
   size_t comma = phrase.find(", ");
@@ -96,7 +98,7 @@ Result<WordsAnswer> read_words(std::string_view phrase) {
     return bad_input("a description of more than 2000 characters is no phrase", {}, "give a file instead");
   if (std::string_view formula = defined_formula(phrase); !formula.empty()) {
     WordsAnswer answer;
-    if (collect(formula, {}, answer, 0) && answer.readings.size() == 1) return answer;
+    if (collect(formula, {}, answer, 0) && (answer.readings.size() == 1 || is_formula(formula))) return answer;
   }
   WordsAnswer answer;
   Status read = collect(phrase, {}, answer, 0);

@@ -58,10 +58,45 @@ TEST(Words, WhatCouldMeanTwoThingsIsAnsweredWithTheChoices) {
   EXPECT_EQ(meaning("gelu with the tanh approximation"), "F.gelu(x, approximate='tanh')");
 }
 
+TEST(Words, WhereWordsHaveNoPrecedenceBothWaysAreChoices) {
+  EXPECT_EQ(meaning("silu of gate times up"), "F.silu(gate) * up");
+  EXPECT_EQ(meaning("log of 1 plus exp of x"), "torch.log(1 + torch.exp(x))");
+  for (const char* phrase : {"sigmoid of x plus y", "x minus y divided by z", "tanh of x squared", "x over y plus z",
+                             "sum over rows", "RMSNorm", "layer norm", "max(x, -1)"})
+    EXPECT_EQ(meaning(phrase)[0], '?') << phrase << " → " << meaning(phrase);
+}
+
+TEST(Words, EachLayerHasItsOwnWeights) {
+  EXPECT_EQ(meaning("linear without bias, then relu, then linear without bias"),
+            "h1 = F.linear(x, w, None); h2 = F.relu(h1); F.linear(h2, w2, None)");
+}
+
 TEST(Words, AnUnknownWordIsRefusedAndNeverSkipped) {
-  for (const char* phrase : {"make it faster please", "the gradient of relu", "softmax over the moon",
-                             "rms norm with purple weights", "relu of", "", "gelu with slope 0.1",
-                             "layer norm with slope 3", "soft cap", "(((((", "x +", "relu relu", "sum(x, y, z)"})
+  for (const char* phrase : {"make it faster please",
+                             "the gradient of relu",
+                             "softmax over the moon",
+                             "rms norm with purple weights",
+                             "relu of",
+                             "",
+                             "gelu with slope 0.1",
+                             "layer norm with slope 3",
+                             "soft cap",
+                             "(((((",
+                             "x +",
+                             "relu relu",
+                             "sum(x, y, z)",
+                             "softmax loss",
+                             "bias + relu",
+                             "mean and variance",
+                             "dim-1 mean",
+                             "softmax of a number",
+                             "relu of 3",
+                             "clamp",
+                             "group norm",
+                             "max over dim 9",
+                             "x y z",
+                             "1 + 2",
+                             "tanh(relu)"})
     EXPECT_EQ(meaning(phrase)[0], '!') << phrase << " → " << meaning(phrase);
 }
 
