@@ -91,26 +91,6 @@ KW_DEVICE void store_streaming(T* to, T value) {
   store_vector_streaming<1>(to, Vector<T, 1>{{value}});
 }
 
-// The first `count` of N neighbours, the others zero; and back.
-template <int N, class T>
-KW_DEVICE Vector<T, N> load_vector_once(const T* from, int64_t count) {
-  if (count >= N) return load_vector_once<N>(from);
-  Vector<T, N> value;
-  KW_UNROLL
-  for (int i = 0; i < N; ++i) value[i] = i < count ? load_once(from + i) : T(0.0f);
-  return value;
-}
-template <int N, class T>
-KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value, int64_t count) {
-  if (count >= N) {
-    store_vector_streaming(to, value);
-    return;
-  }
-  KW_UNROLL
-  for (int i = 0; i < N; ++i)
-    if (i < count) store_streaming(to + i, value[i]);
-}
-
 // A copy of 4, 8 or 16 bytes (or several times 16) from a tensor into shared memory that goes on while the thread does.
 // `copy_commit` ends a group of copies; `copy_wait<n>` waits until all but the last n groups of this thread have
 // landed. Other threads see them after a barrier.

@@ -10,7 +10,7 @@ KW_DEVICE T load(const T* from, emulate::Place place = KW_PLACE) {
   return emulate::get(from, place);
 }
 template <class T>
-KW_DEVICE void store(T* to, T value, emulate::Place place = KW_PLACE) {
+KW_DEVICE void store(T* to, std::type_identity_t<T> value, emulate::Place place = KW_PLACE) {
   emulate::put(to, value, place);
 }
 

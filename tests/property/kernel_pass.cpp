@@ -250,7 +250,9 @@ void KernelPass::expect_oracle(const std::string& what, const Types& types, cons
       tensor = *described;
     }
     device::Arena::Placement placement;
-    if (layout == Layout::Misaligned) placement.misalignment = ir::info(tensor.dtype).bytes;
+    // What the kernels ask for themselves is aligned.
+    if (layout == Layout::Misaligned && buffer.role != kernel::Role::Workspace)
+      placement.misalignment = ir::info(tensor.dtype).bytes;
     ASSERT_TRUE(
         arena.add(buffer.name, tensor, input ? device::Arena::Access::Read : device::Arena::Access::Write, placement));
   }
