@@ -288,4 +288,13 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
   return values;
 }
 
+ir::Environment part_for(const ir::Graph& graph, const ir::Environment& call) {
+  ir::Environment own;
+  for (const ir::Symbol& symbol : graph.symbols)
+    if (const auto found = call.sizes.find(symbol.name); found != call.sizes.end()) own.sizes.insert(*found);
+  for (const ir::Input& input : graph.inputs)
+    if (const auto found = call.inputs.find(input.name); found != call.inputs.end()) own.inputs.insert(*found);
+  return own;
+}
+
 }  // namespace kw::verify

@@ -51,4 +51,7 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
 // The inputs and cotangents of a case. `turn` draws other values for the same case.
 Result<ir::Environment> values_of(const Subject& subject, const Case& c, int turn = 0);
 
+// Of what a call gives, the part that a graph has inputs and sizes for.
+ir::Environment part_for(const ir::Graph& graph, const ir::Environment& call);
+
 }  // namespace kw::verify

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/interpreter/compare.h"
+#include "verify/cases.h"
 
 namespace kw::verify {
 namespace {
@@ -102,10 +103,7 @@ Result<CastingEvidence> casting_evidence(const Subject& subject, const kernel::T
                                          const std::map<std::string, std::vector<double>>& got, bool beyond) {
   CastingEvidence evidence;
   const ir::Graph bound = ir::bind_types(subject.forward, types);
-  ir::Environment call;
-  call.sizes = values.sizes;
-  for (const ir::Input& input : bound.inputs)
-    if (const auto found = values.inputs.find(input.name); found != values.inputs.end()) call.inputs.insert(*found);
+  const ir::Environment call = part_for(bound, values);
   for (const OtherOrder& order : other_orders(bound)) {
     ++evidence.orders;
     KW_TRY(const std::vector<ir::Array> other,

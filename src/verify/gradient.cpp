@@ -26,11 +26,8 @@ const char* const kHeld = "__held";
 bool moves(const ir::Input& input) { return input.kind != ir::InputKind::Scalar && input.type.floating(); }
 
 Result<Arrays> run(const ir::Graph& graph, const ir::Environment& call) {
-  ir::Environment own;
-  own.sizes = call.sizes;
-  for (const ir::Input& input : graph.inputs)
-    if (const auto found = call.inputs.find(input.name); found != call.inputs.end()) own.inputs.insert(*found);
-  KW_TRY(std::vector<ir::Array> outputs, ir::interpret(graph, own, {.semantics = ir::Semantics::Real}));
+  KW_TRY(std::vector<ir::Array> outputs,
+         ir::interpret(graph, part_for(graph, call), {.semantics = ir::Semantics::Real}));
   Arrays arrays;
   for (std::size_t i = 0; i < outputs.size(); ++i) arrays[graph.outputs[i].name] = std::move(outputs[i]);
   return arrays;

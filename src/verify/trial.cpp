@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "kernel/layout.h"
 #include "kernel/types.h"
+#include "verify/cases.h"
 #include "verify/elements.h"
 
 namespace kw::verify {
@@ -408,7 +409,7 @@ Result<Expected> expect(const Subject& subject, const kernel::TypeBinding& types
                          });
   const ir::Graph bound = ir::bind_types(gradients ? *subject.joint : subject.forward, types);
   KW_TRY(std::vector<ir::Array> outputs,
-         ir::interpret(bound, values, {.semantics = ir::Semantics::Rounded, .track_bounds = true}));
+         ir::interpret(bound, part_for(bound, values), {.semantics = ir::Semantics::Rounded, .track_bounds = true}));
   Expected expected;
   for (std::size_t i = 0; i < outputs.size(); ++i) expected[bound.outputs[i].name] = std::move(outputs[i]);
   return expected;

@@ -84,7 +84,10 @@ Store Context::dense(const View& view, const std::vector<AxisId>& axes) {
 }
 
 SumModel Context::sum_model(DType type) const {
-  return {rounded() ? unit_roundoff(opmath(type)) : 0, options.longest_serial_chain};
+  const DType computed = opmath(type);
+  const bool limited = rounded() && is_floating(computed);
+  return {rounded() ? unit_roundoff(computed) : 0, options.longest_serial_chain,
+          limited ? info(computed).max_finite : kInfinity};
 }
 
 DType Context::dtype(const Node& node) const {

@@ -17,6 +17,7 @@ namespace kw::ir::interpreter {
 struct SumModel {
   double roundoff;  // of the type that sums are accumulated in; 0 for integers
   int64_t longest_serial_chain;
+  double largest = kInfinity;  // finite number of that type
 
   // How many roundings a sum of n terms may have gone through before the one that the oracle makes too: a tree's depth
   // and one serial chain, never n. One or two terms have none.
@@ -43,7 +44,15 @@ struct RunningSum {
   // Σ e + roundings · u · Σ (|x| + e). An infinite or undefined term makes the sum so in every order.
   double spread(const SumModel& model) const {
     if (!std::isfinite(value())) return std::isfinite(inexact) ? 0 : kInfinity;
+    if (may_overflow(model) && !surely_overflows(model)) return kInfinity;
     return inexact + scaled(magnitude, model.roundings(terms) * model.roundoff);
+  }
+  // Where the terms together are beyond the type, a partial sum overflows in one order and not in another; with terms
+  // of one sign the sum does in every order.
+  bool may_overflow(const SumModel& model) const { return terms > 2 && magnitude > model.largest; }
+  bool surely_overflows(const SumModel& model) const {
+    constexpr double kSlack = 1e-6;
+    return std::fabs(value()) > model.largest * (1 + kSlack) && std::fabs(value()) > magnitude * (1 - kSlack);
   }
 };
 
@@ -51,6 +60,7 @@ struct RunningMean : RunningSum {
   double value() const { return RunningSum::value() / static_cast<double>(terms); }
   double spread(const SumModel& model) const {
     if (terms == 0) return 0;
+    if (may_overflow(model)) return kInfinity;  // the sum may be infinite, or its terms scaled down before
     // A kernel divides, or multiplies with the rounded reciprocal.
     return RunningSum::spread(model) / static_cast<double>(terms) + scaled(value(), 3 * model.roundoff);
   }

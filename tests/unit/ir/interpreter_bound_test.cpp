@@ -126,6 +126,24 @@ TEST(InterpreterBound, ASumIsChargedTheLogarithmAndTheChainNeverItsLength) {
   EXPECT_LE(c.run(kBounded).bounds[0], 0x1p-21);
 }
 
+TEST(InterpreterBound, WhereAPartialSumMayOverflowAnythingGoes) {
+  const double most = 3e38;
+  for (const Op op : {Op::Sum, Op::Mean}) {
+    InterpreterCase c;
+    const AxisId n = c.axis("n");
+    c.output(c.b.make(op, {c.tensor("x", DType::F32, {n})}, AxisList{{n}}), {});
+    c.give("x", {3}, {most, -most, most});  // in order 3e38; the first and the last together are infinite
+    EXPECT_EQ(c.run(kBounded).bounds[0], kInf);
+    c.give("x", {2}, {most, -most});
+    EXPECT_EQ(c.run(kBounded).bounds[0], 0);
+    c.give("x", {3}, {most / 4, -most / 4, most / 4});
+    EXPECT_LT(c.run(kBounded).bounds[0], most);
+    // Of one sign: the sum is infinite in every order, the mean only where it is not scaled first.
+    c.give("x", {3}, {most, most, most});
+    EXPECT_EQ(c.run(kBounded).bounds[0], op == Op::Sum ? 0 : kInf);
+  }
+}
+
 TEST(InterpreterBound, AnIndexMayMoveToEveryElementThatIsAsNear) {
   InterpreterCase c;
   const AxisId n = c.axis("n"), k = c.axis("k", Size(2)), m = c.axis("m");
