@@ -5,34 +5,22 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "error_function.h"
+#include "exponential.h"
+
 namespace kw {
 
 using std::abs;
 using std::acos;
-using std::acosh;
 using std::asin;
-using std::asinh;
 using std::atan;
 using std::atan2;
-using std::atanh;
 using std::ceil;
 using std::cos;
-using std::cosh;
-using std::erf;
-using std::erfc;
-using std::exp;
-using std::exp2;
-using std::expm1;
 using std::floor;
-using std::log;
-using std::log1p;
-using std::log2;
-using std::pow;
 using std::sin;
-using std::sinh;
 using std::sqrt;
 using std::tan;
-using std::tanh;
 using std::trunc;
 
 template <class T>
@@ -43,14 +31,27 @@ template <class T>
 inline T rsqrt(T x) {
   return 1 / std::sqrt(x);
 }
-template <class T>
-inline T sigmoid(T x) {
-  return 1 / (1 + exp(-x));
-}
-template <class T>
-inline T erfinv(T x) {
-  const double magnitude = std::fabs(static_cast<double>(x)), rest = 1 - magnitude;
-  if (!(magnitude < 1)) return magnitude == 1 ? std::copysign(T(INFINITY), x) : T(NAN);
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// Of floats these are in exponential.h and error_function.h, as vector instructions.
+inline double acosh(double x) { return std::acosh(x); }
+inline double asinh(double x) { return std::asinh(x); }
+inline double atanh(double x) { return std::atanh(x); }
+inline double cosh(double x) { return std::cosh(x); }
+inline double erf(double x) { return std::erf(x); }
+inline double erfc(double x) { return std::erfc(x); }
+inline double exp(double x) { return std::exp(x); }
+inline double exp2(double x) { return std::exp2(x); }
+inline double expm1(double x) { return std::expm1(x); }
+inline double log(double x) { return std::log(x); }
+inline double log1p(double x) { return std::log1p(x); }
+inline double log2(double x) { return std::log2(x); }
+inline double pow(double x, double y) { return std::pow(x, y); }
+inline double sinh(double x) { return std::sinh(x); }
+inline double tanh(double x) { return std::tanh(x); }
+inline double erfinv(double x) {
+  const double magnitude = std::fabs(x), rest = 1 - magnitude;
+  if (!(magnitude < 1)) return magnitude == 1 ? std::copysign(INFINITY, x) : NAN;
   const double log_term = std::log(rest * (1 + magnitude)), half = 4.330746750799873 + log_term / 2;
   double y = std::sqrt(std::sqrt(half * half - log_term / 0.147) - half);
   for (int i = 0; i < 4; ++i) {  // Halley's step, from Winitzki's approximation
@@ -58,7 +59,7 @@ inline T erfinv(T x) {
     const double newton = error / (1.1283791670955126 * std::exp(-y * y));
     y -= newton / (1 + y * newton);
   }
-  return magnitude == 0 ? x : static_cast<T>(std::copysign(y, static_cast<double>(x)));
+  return magnitude == 0 ? x : std::copysign(y, x);
 }
 template <class T>
 inline T sign(T x) {

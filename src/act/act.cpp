@@ -127,7 +127,9 @@ Result<OpMath> math_of(const profile::Profile& profile) {
   for (const profile::Decision& decision : profile.decisions)
     if (shapes_code(decision.id) && !decision.value.empty() && decision.value != "none")
       math.notes.push_back(decision.id + " = " + decision.value + ": " + decision.because +
-                           (decision.at.empty() ? "" : " (" + decision.at + ")"));
+                           (decision.at.empty() || decision.because.find(decision.at) != std::string::npos
+                                ? ""
+                                : " (" + decision.at + ")"));
   math.licence = profile.licence;
   return math;
 }

@@ -37,5 +37,7 @@ class Lines {
 // `head` + items + `tail`, broken after commas where it would be longer than `width`, continued under the bracket.
 std::string bracketed(const std::string& head, const std::vector<std::string>& items, const std::string& tail,
                       size_t width = 120);
+// Statements that are longer than `width` go on in the next line, indented by four more, broken at their operators.
+Lines wrapped(const Lines& lines, size_t width = 120);
 
 }  // namespace kw::act

@@ -27,6 +27,10 @@ bool is_unnamed(const std::string& name) {
 // What to call a value that the math gave no name.
 std::string description(const LoopKernel& kernel, ValueId id) {
   const Value& value = kernel[id];
+  if (const Reduced* reduced = std::get_if<Reduced>(&value.what)) {
+    const std::string& arg = kernel[reduced->arg].name;
+    return std::string(info(reduced->op).name) + (is_unnamed(arg) ? "" : "_" + arg);
+  }
   const Map* map = std::get_if<Map>(&value.what);
   if (!map) return "value";
   switch (map->op) {

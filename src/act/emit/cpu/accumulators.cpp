@@ -79,7 +79,7 @@ Accumulator make_accumulator(const LoopKernel& kernel, ValueId id, bool only, Cp
   out.type = logical ? "bool" : types.computed(value.type);
   const std::string name = names.value(id);
   if (has_partials(kernel, id)) {
-    out.total = names.fresh(name + "_total");
+    out.total = names.fresh(name.ends_with("_total") ? name.substr(0, name.size() - 6) + "_sum" : name + "_total");
     out.name = only ? "part" : names.fresh(name + "_part");
   } else {
     out.name = name;

@@ -151,7 +151,7 @@ class PassEmitter {
     out.line("namespace {");
     out.line("");
     part(constants(code));
-    part(kernels);
+    part(wrapped(kernels));
     out.line("}  // namespace");
     out.line("");
     out.line("extern \"C\" {");
