@@ -26,6 +26,13 @@ inline bool is_constant(std::string expression) {
   for (std::string_view known : {"math.sqrt", "math.pi", "math.exp", "math.log", "math.e"})
     for (size_t at = expression.find(known); at != std::string::npos; at = expression.find(known))
       expression.erase(at, known.size());
+  // A size of a tensor is a number, too.
+  for (size_t at = expression.find(".shape[-1]"); at != std::string::npos; at = expression.find(".shape[-1]")) {
+    size_t name = at;
+    while (name > 0 && (std::isalnum(static_cast<unsigned char>(expression[name - 1])) || expression[name - 1] == '_'))
+      --name;
+    expression.erase(name, at + 10 - name);
+  }
   return std::all_of(expression.begin(), expression.end(), [](unsigned char c) {
     return std::isdigit(c) || std::string_view(".-+*/() e").find(static_cast<char>(c)) != std::string_view::npos;
   });

@@ -64,7 +64,8 @@ constexpr WordEntry kAxes[] = {
      "({x} - {x}.mean({dim}, keepdim=True)) * torch.rsqrt({x}.var({dim}, correction=0, keepdim=True) + {eps})",
      "eps=1e-5"},
     {"rms_normalize",
-     "rms normalize|divide by the rms|divide by its rms|divide by the root mean square|normalize by the rms|normalize "
+     "rms normalize|root mean square normalize|normalize by root mean square|divide by the rms|divide by its "
+     "rms|divide by the root mean square|normalize by the rms|normalize "
      "by its rms|normalize to unit rms",
      Along, "{x} * torch.rsqrt({x}.pow(2).mean({dim}, keepdim=True) + {eps})", "eps=1e-6"},
     {"normalize", "normalize|normalization|normalized", Along, "", "",

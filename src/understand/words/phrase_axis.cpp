@@ -184,7 +184,7 @@ std::optional<std::string> PhraseParser::axis(const Entry* e) {
 bool PhraseParser::axis_modifier(Entry& e) {
   WordForm form = e.word->form;
   bool takes_any =
-      e.word->meaning.find("{dim}") != std::string_view::npos || form == WordForm::Along ||
+      form == WordForm::Loss || e.word->meaning.find("{dim}") != std::string_view::npos || form == WordForm::Along ||
       form == WordForm::Reduction ||
       (e.word->meaning.empty() && form != WordForm::Loss && form != WordForm::Norm && form != WordForm::Table);
   bool takes_last = form == WordForm::Norm || form == WordForm::Pair ||

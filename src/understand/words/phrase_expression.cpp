@@ -237,6 +237,10 @@ Result<std::string> PhraseParser::power() {
     } else if (accept("cubed")) {
       std::string name = once(value);
       value = name + " * " + name + " * " + name;
+    } else if (accept_any({"to fourth power", "to 4th power"})) {
+      value = "torch.pow(" + without_outer_parentheses(value) + ", 4)";
+    } else if (accept_any({"to third power", "to 3rd power"})) {
+      value = "torch.pow(" + without_outer_parentheses(value) + ", 3)";
     } else if (accept_any({"transposed", "^ t"})) {
       value = parenthesized(value, Binding::Atom) + ".transpose(-1, -2)";
     } else if (accept_any({"^", "to power of", "to power", "raised to power of", "raised to power", "raised to"})) {
@@ -314,7 +318,7 @@ std::optional<std::string> PhraseParser::constant() {
     ++position_;
     return "math.e";
   }
-  bool root = accept_any({"square root of", "sqrt ("});
+  bool root = accept_any({"square root of", "sqrt of", "sqrt ("});
   if (!root && accept("sqrt")) root = true;
   bool open = root && tokens_[position_ - 1].is("(");
   skip_fillers();
@@ -334,7 +338,7 @@ std::optional<std::string> PhraseParser::constant() {
   }
   position_ = start;
   if (root) {
-    accept_any({"square root of", "sqrt (", "sqrt"});
+    accept_any({"square root of", "sqrt of", "sqrt (", "sqrt"});
     std::optional<std::string> n = number();
     if (n && (!open || accept(")"))) return "math.sqrt(" + *n + ")";
   }

@@ -8,6 +8,12 @@ namespace kw::understand {
 
 Result<std::string> PhraseParser::meaning(Entry& e) {
   while (!e.word->choices.empty()) e.word = find_entry(choose(std::string(e.word->name), pieces(e.word->choices, '|')));
+  bool square = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& t) {
+    return t.kind == Token::Kind::Word && std::isdigit(static_cast<unsigned char>(t.text[0])) &&
+           t.text.find('x') != std::string::npos;
+  });
+  if (e.word->name == "max_pool_square" && !square)
+    e.word = find_entry(choose("how many axes the window has", {"max_pool2d", "max_pool1d"}));
   const WordEntry& word = *e.word;
   std::string text(word.meaning);
   entry_names_.emplace_back(word.name);
@@ -54,7 +60,8 @@ Result<std::string> PhraseParser::meaning(Entry& e) {
 Status PhraseParser::fill_axis(Entry& e, std::string& text) {
   const WordEntry& word = *e.word;
   if (auto said = said_of_all_.find("axis"); e.dim.empty() && said != said_of_all_.end() &&
-                                             (text.find("{dim}") != std::string::npos || said->second == "-1")) {
+                                             (text.find("{dim}") != std::string::npos || said->second == "-1") &&
+                                             word.form != WordForm::Loss && word.form != WordForm::Pointwise) {
     e.dim = said->second;
     used_of_all_.insert("axis");
   }
@@ -62,6 +69,14 @@ Status PhraseParser::fill_axis(Entry& e, std::string& text) {
     replace_all(text, "({x}.shape[-1],)", e.dim == "(-2, -1)" ? "{x}.shape[-2:]" : "{x}.shape[-3:]");
     rank_ = std::max(rank_, e.dim == "(-2, -1)" ? 3 : 4);
     if (e.weight.value_or(true)) return refused("a weight over several axes has no usual shape");
+  }
+  if (word.form == WordForm::Loss) {
+    bool elementwise = text.find("{labels}") == std::string::npos && text.find("(-1)") == std::string::npos &&
+                       text.find("triplet") == std::string::npos && text.find("cosine") == std::string::npos &&
+                       e.dim != "rest" && !word.name.starts_with("kl_");
+    bool reduces = e.reduction.empty() || e.reduction == "mean" || e.reduction == "sum";
+    if (!e.dim.empty() && !(elementwise && reduces)) return refused("this loss is not reduced along one axis");
+    return {};
   }
   if (text.find("{dim}") == std::string::npos) return e.keepdim ? Status(unknown()) : Status();
   if (e.dim.empty() && word.form == WordForm::Reduction) {
@@ -325,6 +340,11 @@ std::string PhraseParser::reduced(const Entry& e, std::string text) {
                     : "mean";
   std::string elements = text;
   replace_all(elements, "{reduction}", "none");
+  if (!e.dim.empty() && e.dim != "all") {  // "mean squared error along the last axis"
+    elements = parenthesized(elements, Binding::Atom);
+    std::string keep = e.keepdim ? ", keepdim=True" : std::string(kKeep);
+    return elements + (reduction == "sum" ? ".sum(" : ".mean(") + e.dim + keep + ")";
+  }
   elements = parenthesized(elements, Binding::Atom);
   if (reduction == "rows") return elements + ".sum(-1)";
   if (reduction == "batchmean") {

@@ -226,7 +226,9 @@ Result<bool> PhraseParser::verb_stage() {
     position_ += length;
     skip_fillers();
     std::string left = antecedent_ = current();
-    KW_TRY(std::string right, longest->op == '+' || longest->op == '-' ? product() : power());
+    bool fraction = at().kind == Token::Kind::Number && at(1).is("/");  // "scale by 1 / sqrt(d)"
+    bool whole = longest->op == '+' || longest->op == '-' || fraction;
+    KW_TRY(std::string right, whole ? product() : power());
     current_ = combined(left, longest->op, right);
     // The formula goes on: "then * (1 + scale) + shift".
     while (char more = sum_operator()) {
@@ -290,7 +292,8 @@ Result<bool> PhraseParser::verb_stage() {
       continue;
     }
     antecedent_ = *first;
-    KW_TRY(std::string right, power());
+    bool fraction = at().kind == Token::Kind::Number && at(1).is("/");
+    KW_TRY(std::string right, fraction ? product() : power());
     current_ = combined(*first, verb.op, right);
     return true;
   }
