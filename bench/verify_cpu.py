@@ -1,6 +1,6 @@
 """Kernels for the CPU, generated and verified, for ops that nobody here wrote.
 
-    python bench/verify_cpu.py --kernelbench CHECKOUT [--transformers] [--only TEXT] [--jobs 2]
+    python bench/verify_cpu.py --kernelbench CHECKOUT [--transformers PACKAGE] [--only TEXT] [--jobs 2]
 
 Every KernelBench level 1 problem of tiers 1 and 2; of every level 2 problem what follows its last matrix product or
 convolution, whose result becomes an input; every distinct norm and activation of transformers that the reader reads.
@@ -75,14 +75,11 @@ def level_2(checkout, folder):
         yield "level 2", name, str(math), ()
 
 
-def transformers_bodies():
-    import inspect
-
-    import transformers
+def transformers_bodies(package):
     from read_transformers import NOT_COUNTED, body_of, find_items
 
     seen = set()
-    for item in find_items(Path(inspect.getfile(transformers)).parent.resolve()):
+    for item in find_items(package.resolve()):
         if item.kind == "rotary" or NOT_COUNTED.fullmatch(item.name) or body_of(item) in seen:
             continue
         seen.add(body_of(item))
@@ -92,7 +89,7 @@ def transformers_bodies():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernelbench", type=Path)
-    parser.add_argument("--transformers", action="store_true")
+    parser.add_argument("--transformers", type=Path, metavar="PACKAGE")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -101,7 +98,7 @@ def main():
         if options.kernelbench:
             tasks += [*level_1(options.kernelbench), *level_2(options.kernelbench, folder)]
         if options.transformers:
-            tasks += transformers_bodies()
+            tasks += transformers_bodies(options.transformers)
         tasks = [task for task in tasks if options.only in task[1]]
         counts = collections.defaultdict(collections.Counter)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
