@@ -1,6 +1,7 @@
 // Reductions of kernels on the CPU. OpenMP's own max and min lose a NaN; here a NaN wins, as in PyTorch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -36,6 +37,33 @@ template <class T>
 inline T sum_of(const T* terms, int64_t n) {
   if (n == 1) return terms[0];
   return n == 0 ? T(0) : sum_of(terms, n / 2) + sum_of(terms + n / 2, n - n / 2);
+}
+
+// The sum of a tile's terms: in lanes, then as a tree. The order is fixed here, not by the compiler, and no chain is
+// longer than a 32nd of the tile.
+template <class T>
+inline T tile_sum(const T* terms, int64_t n) {
+  typedef T Lanes __attribute__((vector_size(64)));
+  constexpr int64_t kLanes = 64 / sizeof(T), kStep = 4 * kLanes;
+  Lanes parts[4] = {};
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep)
+    for (int k = 0; k < 4; ++k) {
+      Lanes next;
+      __builtin_memcpy(&next, terms + i + k * kLanes, sizeof next);
+      parts[k] += next;
+    }
+  T rest[kStep] = {};
+  __builtin_memcpy(rest, terms + i, static_cast<size_t>(n - i) * sizeof(T));
+  for (int k = 0; k < 4; ++k) {
+    Lanes next;
+    __builtin_memcpy(&next, rest + k * kLanes, sizeof next);
+    parts[k] += next;
+  }
+  const Lanes all = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  T lanes[kLanes];
+  __builtin_memcpy(lanes, &all, sizeof all);
+  return sum_of(lanes, kLanes);
 }
 
 // reduction(kw::maximum : x) and reduction(kw::minimum : x)

@@ -27,7 +27,10 @@ std::string Accumulator::combine(const std::string& term, const std::string& at)
   return {};
 }
 
+bool Accumulator::adds_tiles() const { return partial() && (op == Op::Sum || op == Op::Mean); }
+
 std::string Accumulator::add_partial(const std::string& at) const {
+  if (at.empty() && adds_tiles()) return total + " += kw::tile_sum(" + name + ", end - tile);";
   return total + at + (op == Op::Prod ? " *= " : " += ") + name + at + ";";
 }
 
@@ -80,7 +83,7 @@ Accumulator make_accumulator(const LoopKernel& kernel, ValueId id, bool only, Cp
   const std::string name = names.value(id);
   if (has_partials(kernel, id)) {
     out.total = names.fresh(name.ends_with("_total") ? name.substr(0, name.size() - 6) + "_sum" : name + "_total");
-    out.name = only ? "part" : names.fresh(name + "_part");
+    out.name = only ? "terms" : names.fresh(name + "_terms");
   } else {
     out.name = name;
   }

@@ -1,10 +1,13 @@
-// How a reduction runs on the CPU. Floating sums and products go through partial results over a bounded number of
-// terms, which are added up in double: no rounding error is carried along a row.
+// How a reduction runs on the CPU. The terms of a floating sum are gathered tile by tile and added in a fixed order, in
+// lanes, whatever the compiler makes of the loop around them; the sums of tiles are added up in double. So no rounding
+// error is carried along a row, and every machine gives the same bits.
 //
-//   float part = 0;                  // one tile, in vector lanes
-//   …  part += x * x;
-//   ms_total += part;                // double
+//   float terms[kTile];
+//   …  terms[i - tile] = x * x;
+//   ms_total += kw::tile_sum(terms, end - tile);   // double
 //   const float ms = float(ms_total / cols);
+//
+// Down a column every point of a tile has an accumulator of its own, over at most kChain terms.
 #pragma once
 
 #include "act/emit/cpp/expressions.h"
@@ -23,6 +26,7 @@ struct Accumulator {
   std::string start;   // of `name`, as text
   std::string clause;  // "+", "kw::maximum"
   bool partial() const { return !total.empty(); }
+  bool adds_tiles() const;  // its terms along a row are gathered and added tile by tile
   // name ← name ⊕ term; `at` is an index into arrays of accumulators, or empty.
   std::string combine(const std::string& term, const std::string& at = {}) const;
   std::string add_partial(const std::string& at = {}) const;  // total ← total ⊕ name

@@ -98,7 +98,7 @@ class PassEmitter {
         {"element.h", {""}},
         {"math.h", {"kw::"}},
         {"random.h", {"kw::random"}},
-        {"reduction.h", {"kw::maximum", "kw::minimum", "kw::sum_of", "kw::Least", "kw::Greatest"}},
+        {"reduction.h", {"kw::maximum", "kw::minimum", "kw::sum_of", "kw::tile_sum", "kw::Least", "kw::Greatest"}},
         {"stream.h", {"kw::OutputTile"}},
         {"tensor.h", {""}},
     };

@@ -14,7 +14,7 @@ namespace {
 using Axes = std::vector<LoopAxisId>;
 
 // Words that the skeletons use themselves.
-constexpr std::string_view kReserved[] = {"kw",     "std",   "tile",    "end",     "part",  "block",
+constexpr std::string_view kReserved[] = {"kw",     "std",   "tile",    "end",     "terms", "block",
                                           "chunk",  "point", "points",  "kUnit",   "kTile", "kChain",
                                           "blocks", "tiles", "kChunks", "int64_t", "size_t"};
 
@@ -203,7 +203,13 @@ class KernelWriter {
     }
     scopes_.define(roots, out.body, stored);
     for (const Accumulator& sum : sums) {
-      out.body.line(sum.combine(scopes_.expressions.as(sum.arg, sum.type), at));
+      const std::string term = scopes_.expressions.as(sum.arg, sum.type);
+      if (at.empty() && sum.adds_tiles()) {
+        out.before.line("alignas(64) " + array(sum.type, sum.name) + ";");
+        out.body.line(sum.name + in_tile() + " = " + term + ";");
+        continue;
+      }
+      out.body.line(sum.combine(term, at));
       if (!at.empty()) continue;
       if (sum.partial()) out.before.line(sum.type + " " + sum.name + " = " + sum.start + ";");
       out.clauses.push_back("reduction(" + sum.clause + " : " + sum.name + ")");
@@ -216,11 +222,10 @@ class KernelWriter {
         out.body.line(scopes_.element(sum.buffer, sum.at, true) + " += " + term + ";");
         continue;
       }
-      const std::string name = names_.fresh(names_.tensor(sum.buffer) + "_part");
-      out.before.line(wide + " " + name + " = 0;");
-      out.body.line(name + " += " + term + ";");
-      out.clauses.push_back("reduction(+ : " + name + ")");
-      out.after.line(scopes_.element(sum.buffer, sum.at, true) + " += " + name + ";");
+      const std::string name = names_.fresh(names_.tensor(sum.buffer) + "_terms");
+      out.before.line("alignas(64) " + array(wide, name) + ";");
+      out.body.line(name + in_tile() + " = " + term + ";");
+      out.after.line(scopes_.element(sum.buffer, sum.at, true) + " += kw::tile_sum(" + name + ", end - tile);");
     }
     for (const Store& store : stores) {
       const std::string target = scopes_.element(store.buffer, store.at);

@@ -68,36 +68,36 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
       double sum_total[kTile] = {};
       double sum_d_y_total[kTile] = {};
       for (int64_t run = 0; run < batch * seq; run += kChain) {
-        WT32 sum_part[kTile] = {};
-        WT32 sum_d_y_part[kTile] = {};
+        WT32 sum_terms[kTile] = {};
+        WT32 sum_d_y_terms[kTile] = {};
         for (int64_t point = run; point < kw::min(batch * seq, run + kChain); ++point) {
           const int64_t i_batch = point / seq;
           const int64_t i_seq = point % seq;
           const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-          WT32 grad_alpha_slices_part = 0;
+          alignas(64) WT32 grad_alpha_slices_terms[kTile];
           kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd reduction(+ : grad_alpha_slices_part)
+#pragma omp simd
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
             const WT32 d_y_i = d_y_row[i_hidden];
             const T32 x_i = x_row[i_hidden];
             const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_i))));
             const WT32 product = kw::round_to<WT>(d_y_i * WT32(weight_row[i_hidden])) * (WT32(1.0) - tanh * tanh);
             const WT32 rounded = kw::round_to<WT>(product);
-            sum_part[i_hidden - tile] += kw::round_to<WT>(d_y_i * tanh);
-            sum_d_y_part[i_hidden - tile] += d_y_i;
-            grad_alpha_slices_part += kw::round_to<WT>(rounded * WT32(x_i));
+            sum_terms[i_hidden - tile] += kw::round_to<WT>(d_y_i * tanh);
+            sum_d_y_terms[i_hidden - tile] += d_y_i;
+            grad_alpha_slices_terms[i_hidden - tile] = kw::round_to<WT>(rounded * WT32(x_i));
             grad_x_tile[i_hidden - tile] = T(T32(kw::round_to<WT>(rounded * WT32(alpha_i))));
           }
-          grad_alpha_slices(worker) += grad_alpha_slices_part;
+          grad_alpha_slices(worker) += kw::tile_sum(grad_alpha_slices_terms, end - tile);
           grad_x_block.finish(end - tile);
         }
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          sum_total[i_hidden - tile] += sum_part[i_hidden - tile];
-          sum_d_y_total[i_hidden - tile] += sum_d_y_part[i_hidden - tile];
+          sum_total[i_hidden - tile] += sum_terms[i_hidden - tile];
+          sum_d_y_total[i_hidden - tile] += sum_d_y_terms[i_hidden - tile];
         }
       }
 #pragma omp simd
@@ -122,12 +122,12 @@ void dyt_backward_2_whole(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1>
     double grad_alpha_sum = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
-      WT32 part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) WT32 terms[kTile];
+#pragma omp simd
       for (int64_t worker = tile; worker < end; ++worker) {
-        part += grad_alpha_slices_row[worker];
+        terms[worker - tile] = grad_alpha_slices_row[worker];
       }
-      grad_alpha_sum += part;
+      grad_alpha_sum += kw::tile_sum(terms, end - tile);
     }
     grad_alpha_total_parts[chunk] = grad_alpha_sum;
   }

@@ -1,16 +1,16 @@
 // fused_add_rms_norm, backward:
 //
 //   op FusedAddRMSNorm_backward(weight: parameter no_grad W[hidden], y1: no_grad T[batch, seq, hidden],
-//                           saved_0: no_grad f32[batch, seq], d_y0: no_grad W|T[batch, seq, hidden],
+//                           rstd: no_grad f32[batch, seq], d_y0: no_grad W|T[batch, seq, hidden],
 //                           d_y1: no_grad T[batch, seq, hidden])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 4096
 //     h           = f32(y1)
-//     h_2         = h * saved_0
+//     h_2         = h * rstd
 //     grad_weight = W(sum(d_y0 * T(h_2), batch, seq))
 //     _1          = f32(T(d_y0 * weight))
-//     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (saved_0^2 * saved_0) / size(hidden) * h)
-//     d_h         = _1 * saved_0 + _2
+//     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden) * h)
+//     d_h         = _1 * rstd + _2
 //     d_residual  = d_y1 + T(d_h)
 //   return grad_x = d_residual[batch, seq, hidden], grad_residual = d_residual[batch, seq, hidden],
 //          grad_weight
@@ -19,8 +19,8 @@
 //     (source.py:19)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:18)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = weight, y1, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 64.1 MiB
-//     moved; only saved_0 is written for it (source.py:18)
+// saved = weight, y1, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.1 MiB
+//     moved; only rstd is written for it (source.py:18)
 // reduce.weight = fused: weight lacks batch and seq: its gradient is a sum over them. Each block keeps a partial sum
 //     beside its rows, a second step adds the partial sums in a fixed order (source.py:19)
 //
@@ -30,6 +30,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -49,7 +50,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<const T, 3> y1,
-                                      kw::Tensor<const float, 2> saved_0, kw::Tensor<const WT, 3> d_y0,
+                                      kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y0,
                                       kw::Tensor<const T, 3> d_y1, kw::Tensor<T, 3> grad_x,
                                       kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 2> grad_weight_slices,
                                       int64_t batch, int64_t seq, int64_t hidden, int64_t workers) {
@@ -70,23 +71,23 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
       const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
       const auto grad_residual_row = grad_residual.row<kUnit>(i_batch, i_seq);
       double sum_total = 0;
-      const float saved_0_i = saved_0(i_batch, i_seq);
+      const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) float terms[kTile];
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const WT32 d_y0_i = d_y0_row[i_hidden];
           const T32 rounded = kw::round_to<T>(kw::round_to<WT>(d_y0_i * WT32(weight_row[i_hidden])));
           const float h = y1_row[i_hidden];
-          const float h_2 = h * saved_0_i;
-          part += float(rounded) * h;
+          const float h_2 = h * rstd_i;
+          terms[i_hidden - tile] = float(rounded) * h;
           grad_weight_slices_row[i_hidden] += kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
         }
-        sum_total += part;
+        sum_total += kw::tile_sum(terms, end - tile);
       }
       const float sum = float(sum_total);
-      const float quotient = -0.5f * sum * (saved_0_i * saved_0_i * saved_0_i) / float(hidden);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -97,7 +98,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const WT32 product = kw::round_to<WT>(WT32(d_y0_row[i_hidden]) * WT32(weight_row[i_hidden]));
           const float h = y1_row[i_hidden];
-          const float d_h = float(kw::round_to<T>(product)) * saved_0_i + 2.0f * (quotient * h);
+          const float d_h = float(kw::round_to<T>(product)) * rstd_i + 2.0f * (quotient * h);
           const T32 d_residual = kw::round_to<T>(T32(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
           grad_x_tile[i_hidden - tile] = T(d_residual);
           grad_residual_tile[i_hidden - tile] = T(d_residual);
@@ -118,17 +119,17 @@ void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
     const int64_t end = kw::min(hidden, tile + kTile);
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
-      WT32 part[kTile] = {};
+      WT32 terms[kTile] = {};
       for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
         const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          part[i_hidden - tile] += grad_weight_slices_row[i_hidden];
+          terms[i_hidden - tile] += grad_weight_slices_row[i_hidden];
         }
       }
 #pragma omp simd
       for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-        grad_weight_sum[i_hidden - tile] += part[i_hidden - tile];
+        grad_weight_sum[i_hidden - tile] += terms[i_hidden - tile];
       }
     }
 #pragma omp simd
@@ -145,12 +146,12 @@ void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* saved_0, const WT* d_y0, const T* d_y1,
+void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                  T* grad_x, T* grad_residual, WT32* grad_weight_slices, int64_t batch_seq,
                                  int64_t hidden, int64_t workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                  int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                  int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<true>({weight, {1}}, {y1, {0, y1_stride_1, 1}}, {saved_0, {0, 1}},
+  fused_add_rms_norm_backward_rows<true>({weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}},
                                          {d_y0, {0, d_y0_stride_1, 1}}, {d_y1, {0, d_y1_stride_1, 1}},
                                          {grad_x, {0, grad_x_stride_1, 1}},
                                          {grad_residual, {0, grad_residual_stride_1, 1}},
@@ -159,18 +160,18 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* save
 }
 
 // Any strides.
-void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const float* saved_0, const WT* d_y0,
-                                         const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
-                                         int64_t batch, int64_t seq, int64_t hidden, int64_t workers,
-                                         int64_t weight_stride_0, int64_t y1_stride_0, int64_t y1_stride_1,
-                                         int64_t y1_stride_2, int64_t saved_0_stride_0, int64_t saved_0_stride_1,
-                                         int64_t d_y0_stride_0, int64_t d_y0_stride_1, int64_t d_y0_stride_2,
-                                         int64_t d_y1_stride_0, int64_t d_y1_stride_1, int64_t d_y1_stride_2,
-                                         int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
+void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
+                                         T* grad_x, T* grad_residual, WT32* grad_weight_slices, int64_t batch,
+                                         int64_t seq, int64_t hidden, int64_t workers, int64_t weight_stride_0,
+                                         int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
+                                         int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y0_stride_0,
+                                         int64_t d_y0_stride_1, int64_t d_y0_stride_2, int64_t d_y1_stride_0,
+                                         int64_t d_y1_stride_1, int64_t d_y1_stride_2, int64_t grad_x_stride_0,
+                                         int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                          int64_t grad_residual_stride_0, int64_t grad_residual_stride_1,
                                          int64_t grad_residual_stride_2, int64_t grad_weight_slices_stride_0) {
   fused_add_rms_norm_backward_rows<false>({weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                          {saved_0, {saved_0_stride_0, saved_0_stride_1}},
+                                          {rstd, {rstd_stride_0, rstd_stride_1}},
                                           {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
                                           {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
                                           {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},

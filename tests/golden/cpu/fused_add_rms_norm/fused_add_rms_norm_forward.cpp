@@ -6,17 +6,17 @@
 //     sizes batch = 4, seq = 2048, hidden = 4096
 //     residual_2 = residual + x
 //     h          = f32(residual_2)
-//     saved_0    = rsqrt(mean(h^2, hidden) + eps)
-//     h_2        = h * saved_0
+//     rstd       = rsqrt(mean(h^2, hidden) + eps)
+//     h_2        = h * rstd
 //     y0         = weight * T(h_2)
-//   return y0, y1 = residual_2, saved_0
+//   return y0, y1 = residual_2, rstd
 //
 // casting = llama: the normalised value is computed wide and rounded to T before the product with the weight
 //     (source.py:19)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:18)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = weight, y1, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 64.1 MiB
-//     moved; only saved_0 is written for it (source.py:18)
+// saved = weight, y1, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.1 MiB
+//     moved; only rstd is written for it (source.py:18)
 // reduce.weight = fused: weight lacks batch and seq: its gradient is a sum over them. Each block keeps a partial sum
 //     beside its rows, a second step adds the partial sums in a fixed order (source.py:19)
 //
@@ -26,6 +26,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -45,8 +46,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> residual,
                                      kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y0, kw::Tensor<T, 3> y1,
-                                     kw::Tensor<float, 2> saved_0, int64_t batch, int64_t seq, int64_t hidden,
-                                     float eps) {
+                                     kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   const bool stream_y1 = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
   const auto weight_row = weight.row<kUnit>();
   const bool stream_y0 = kw::streams<WT>(batch * seq * hidden, hidden, kStreamBytes);
@@ -60,22 +60,22 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
       double mean_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float part = 0;
+        alignas(64) float terms[kTile];
         kw::OutputTile<T, kUnit, kTile> y1_block(y1_row, tile, stream_y1);
         const auto y1_tile = y1_block.row();
-#pragma omp simd reduction(+ : part)
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
           const float h = residual_2;
-          part += h * h;
+          terms[i_hidden - tile] = h * h;
           y1_tile[i_hidden - tile] = T(residual_2);
         }
         y1_block.finish(end - tile);
-        mean_total += part;
+        mean_total += kw::tile_sum(terms, end - tile);
       }
       const float mean = float(mean_total / hidden);
-      const float saved_0_i = kw::rsqrt(mean + eps);
-      saved_0(i_batch, i_seq) = saved_0_i;
+      const float rstd_i = kw::rsqrt(mean + eps);
+      rstd(i_batch, i_seq) = rstd_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<WT, kUnit, kTile> y0_block(y0_row, tile, stream_y0);
@@ -84,7 +84,7 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
           const float h = residual_2;
-          const float h_2 = h * saved_0_i;
+          const float h_2 = h * rstd_i;
           y0_tile[i_hidden - tile] = WT(WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(h_2)));
         }
         y0_block.finish(end - tile);
@@ -97,27 +97,27 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* saved_0,
+void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int64_t batch_seq, int64_t hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
   fused_add_rms_norm_forward_rows<true>({x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}},
-                                        {y0, {0, y0_stride_1, 1}}, {y1, {0, y1_stride_1, 1}}, {saved_0, {0, 1}}, 1,
+                                        {y0, {0, y0_stride_1, 1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1,
                                         batch_seq, hidden, eps);
 }
 
 // Any strides.
-void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* saved_0,
+void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                         int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
                                         int64_t x_stride_1, int64_t x_stride_2, int64_t residual_stride_0,
                                         int64_t residual_stride_1, int64_t residual_stride_2, int64_t weight_stride_0,
                                         int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
                                         int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
-                                        int64_t saved_0_stride_0, int64_t saved_0_stride_1, float eps) {
+                                        int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
   fused_add_rms_norm_forward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}},
                                          {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
                                          {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
                                          {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                         {saved_0, {saved_0_stride_0, saved_0_stride_1}}, batch, seq, hidden, eps);
+                                         {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps);
 }
 
 }  // extern "C"

@@ -2,19 +2,19 @@
 //
 //   op GroupNorm_backward(x: no_grad T[batch, channels, height, width],
 //                         norm.weight: parameter no_grad W[channels],
-//                         saved_0: no_grad T|f32[batch, channels_2 = 32],
-//                         saved_1: no_grad T|f32[batch, channels_2],
+//                         mean: no_grad T|f32[batch, channels_2 = 32],
+//                         rstd: no_grad T|f32[batch, channels_2],
 //                         d_y: no_grad T[batch, channels, height, width])
 //     types W = bf16, T = bf16
 //     sizes batch = 16, channels = 320, height = 64, width = 64
 //     where channels % 32 == 0
-//     _1     = split(wide(x), channels -> (channels_2, channels_3)) - saved_0
+//     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
 //     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
-//     _2     = wide(d_y) * merge(_1 * saved_1, (channels_2, channels_3) -> channels)
+//     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 //     grad_norm.weight = W(sum(_2, batch, height, width))
 //     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _4     = -0.5 * sum(_3 * _1, height, width, channels_3) * (saved_1^2 * saved_1)
-//     _5     = _3 * saved_1 + 2.0 * (_4 / size(height*width*(channels//32)) * _1)
+//     _4     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
+//     _5     = _3 * rstd + 2.0 * (_4 / size(height*width*(channels//32)) * _1)
 //     _6     = _5 - sum(_5, height, width, channels_3) / size(height*width*(channels//32))
 //     grad_x = T(merge(_6, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
@@ -24,8 +24,8 @@
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over height, width,
 //     channels_3) (source.py:16)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:10)
-// saved = x, norm.weight, saved_0, saved_1: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 40.0 MiB moved; only saved_0 and saved_1 are written for it (source.py:16)
+// saved = x, norm.weight, mean, rstd: the cheapest cut between forward and backward by counted bytes at your shape:
+//     40.0 MiB moved; only mean and rstd are written for it (source.py:16)
 // reduce.norm.weight = fused: norm.weight lacks batch, height and width: its gradient is a sum over them. Each block
 //     keeps a partial sum beside its rows, a second step adds the partial sums in a fixed order (source.py:16)
 // reduce.norm.bias = fused: norm.bias lacks batch, height and width: its gradient is a sum over them. Each block keeps
@@ -37,6 +37,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -54,11 +55,10 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> norm_weight,
-                              kw::Tensor<const T32, 2> saved_0, kw::Tensor<const T32, 2> saved_1,
-                              kw::Tensor<const T, 4> d_y, kw::Tensor<T, 4> grad_x,
-                              kw::Tensor<T32, 3> grad_norm_weight_slices, kw::Tensor<T32, 3> grad_norm_bias_slices,
-                              int64_t batch, int64_t channels_3, int64_t height, int64_t width, int64_t channels,
-                              int64_t workers) {
+                              kw::Tensor<const T32, 2> mean, kw::Tensor<const T32, 2> rstd, kw::Tensor<const T, 4> d_y,
+                              kw::Tensor<T, 4> grad_x, kw::Tensor<T32, 3> grad_norm_weight_slices,
+                              kw::Tensor<T32, 3> grad_norm_bias_slices, int64_t batch, int64_t channels_3,
+                              int64_t height, int64_t width, int64_t channels, int64_t workers) {
   const bool stream_grad_x = kw::streams<T>(batch * 32 * channels_3 * height * width, width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -69,8 +69,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       const int64_t i_batch = point / 32;
       const int64_t channels_2 = point % 32;
       double sum_total = 0;
-      const T32 saved_0_i = saved_0(i_batch, channels_2);
-      const T32 saved_1_i = saved_1(i_batch, channels_2);
+      const T32 mean_i = mean(i_batch, channels_2);
+      const T32 rstd_i = rstd(i_batch, channels_2);
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
@@ -78,27 +78,28 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            T32 sum_part = 0;
-            T32 grad_norm_weight_slices_part = 0;
-            T32 grad_norm_bias_slices_part = 0;
-#pragma omp simd reduction(+ : sum_part) reduction(+ : grad_norm_weight_slices_part) reduction(+ : grad_norm_bias_slices_part)
+            alignas(64) T32 sum_terms[kTile];
+            alignas(64) T32 grad_norm_weight_slices_terms[kTile];
+            alignas(64) T32 grad_norm_bias_slices_terms[kTile];
+#pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
               const T32 d_y_i = d_y_row[i_width];
-              const T32 difference = T32(x_row[i_width]) - saved_0_i;
-              sum_part += d_y_i * norm_weight_i * difference;
-              grad_norm_weight_slices_part += d_y_i * (difference * saved_1_i);
-              grad_norm_bias_slices_part += d_y_i;
+              const T32 difference = T32(x_row[i_width]) - mean_i;
+              sum_terms[i_width - tile] = d_y_i * norm_weight_i * difference;
+              grad_norm_weight_slices_terms[i_width - tile] = d_y_i * (difference * rstd_i);
+              grad_norm_bias_slices_terms[i_width - tile] = d_y_i;
             }
-            grad_norm_weight_slices(worker, channels_2, i_channels_3) += grad_norm_weight_slices_part;
-            grad_norm_bias_slices(worker, channels_2, i_channels_3) += grad_norm_bias_slices_part;
-            sum_total += sum_part;
+            grad_norm_weight_slices(worker, channels_2, i_channels_3) += kw::tile_sum(grad_norm_weight_slices_terms,
+                end - tile);
+            grad_norm_bias_slices(worker, channels_2, i_channels_3) += kw::tile_sum(grad_norm_bias_slices_terms, end -
+                tile);
+            sum_total += kw::tile_sum(sum_terms, end - tile);
           }
         }
       }
       const T32 sum = T32(sum_total);
       double sum_2_total = 0;
-      const T32 quotient = T32(-0.5) * sum * (saved_1_i * saved_1_i * saved_1_i) / T32(height * width * (channels /
-          32));
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
@@ -106,14 +107,14 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            T32 part = 0;
-#pragma omp simd reduction(+ : part)
+            alignas(64) T32 terms[kTile];
+#pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * saved_1_i + T32(2.0) * (quotient *
-                  (T32(x_row[i_width]) - saved_0_i));
-              part += sum_3;
+              const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * rstd_i + T32(2.0) * (quotient *
+                  (T32(x_row[i_width]) - mean_i));
+              terms[i_width - tile] = sum_3;
             }
-            sum_2_total += part;
+            sum_2_total += kw::tile_sum(terms, end - tile);
           }
         }
       }
@@ -131,8 +132,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * saved_1_i + T32(2.0) * (quotient *
-                  (T32(x_row[i_width]) - saved_0_i));
+              const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * rstd_i + T32(2.0) * (quotient *
+                  (T32(x_row[i_width]) - mean_i));
               grad_x_tile[i_width - tile] = T(sum_3 - quotient_2);
             }
             grad_x_block.finish(end - tile);
@@ -157,21 +158,21 @@ void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, kw::Tensor
       double grad_norm_weight_sum[kTile] = {};
       double grad_norm_bias_sum[kTile] = {};
       for (int64_t run = 0; run < workers; run += kChain) {
-        T32 grad_norm_weight_total_part[kTile] = {};
-        T32 grad_norm_bias_total_part[kTile] = {};
+        T32 grad_norm_weight_total_terms[kTile] = {};
+        T32 grad_norm_bias_total_terms[kTile] = {};
         for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
           const auto grad_norm_weight_slices_row = grad_norm_weight_slices.row<true>(worker, channels_2);
           const auto grad_norm_bias_slices_row = grad_norm_bias_slices.row<true>(worker, channels_2);
 #pragma omp simd
           for (int64_t i_channels_3 = tile; i_channels_3 < end; ++i_channels_3) {
-            grad_norm_weight_total_part[i_channels_3 - tile] += grad_norm_weight_slices_row[i_channels_3];
-            grad_norm_bias_total_part[i_channels_3 - tile] += grad_norm_bias_slices_row[i_channels_3];
+            grad_norm_weight_total_terms[i_channels_3 - tile] += grad_norm_weight_slices_row[i_channels_3];
+            grad_norm_bias_total_terms[i_channels_3 - tile] += grad_norm_bias_slices_row[i_channels_3];
           }
         }
 #pragma omp simd
         for (int64_t i_channels_3 = tile; i_channels_3 < end; ++i_channels_3) {
-          grad_norm_weight_sum[i_channels_3 - tile] += grad_norm_weight_total_part[i_channels_3 - tile];
-          grad_norm_bias_sum[i_channels_3 - tile] += grad_norm_bias_total_part[i_channels_3 - tile];
+          grad_norm_weight_sum[i_channels_3 - tile] += grad_norm_weight_total_terms[i_channels_3 - tile];
+          grad_norm_bias_sum[i_channels_3 - tile] += grad_norm_bias_total_terms[i_channels_3 - tile];
         }
       }
 #pragma omp simd
@@ -189,16 +190,15 @@ void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, kw::Tensor
 extern "C" {
 
 // Dense tensors: height and width are walked as one axis.
-void group_norm_backward(const T* x, const W* norm_weight, const T32* saved_0, const T32* saved_1, const T* d_y,
-                         T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int64_t batch,
-                         int64_t channels_3, int64_t height_width, int64_t channels, int64_t workers,
-                         int64_t x_stride_0, int64_t x_stride_1, int64_t saved_0_stride_0, int64_t saved_1_stride_0,
-                         int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
+void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                         T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int64_t batch, int64_t channels_3,
+                         int64_t height_width, int64_t channels, int64_t workers, int64_t x_stride_0,
+                         int64_t x_stride_1, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                         int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                          int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                          int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<true>({x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {1}},
-                                 {saved_0, {saved_0_stride_0, 1}}, {saved_1, {saved_1_stride_0, 1}},
-                                 {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
+  group_norm_backward_rows<true>({x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {1}}, {mean, {mean_stride_0, 1}},
+                                 {rstd, {rstd_stride_0, 1}}, {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
                                  {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
                                  {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
                                  {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
@@ -206,21 +206,20 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* saved_0, c
 }
 
 // Any strides.
-void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* saved_0, const T32* saved_1, const T* d_y,
+void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
                                  T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int64_t batch,
                                  int64_t channels_3, int64_t height, int64_t width, int64_t channels, int64_t workers,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
-                                 int64_t norm_weight_stride_0, int64_t saved_0_stride_0, int64_t saved_0_stride_1,
-                                 int64_t saved_1_stride_0, int64_t saved_1_stride_1, int64_t d_y_stride_0,
+                                 int64_t norm_weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
+                                 int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y_stride_0,
                                  int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t d_y_stride_3,
                                  int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                  int64_t grad_x_stride_3, int64_t grad_norm_weight_slices_stride_0,
                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                  int64_t grad_norm_bias_slices_stride_1) {
   group_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                  {norm_weight, {norm_weight_stride_0}},
-                                  {saved_0, {saved_0_stride_0, saved_0_stride_1}},
-                                  {saved_1, {saved_1_stride_0, saved_1_stride_1}},
+                                  {norm_weight, {norm_weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
+                                  {rstd, {rstd_stride_0, rstd_stride_1}},
                                   {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
                                   {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
                                   {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},

@@ -5,21 +5,21 @@
 //     types W = bf16, T = bf16
 //     sizes batch = 16, channels = 320, height = 64, width = 64
 //     where channels % 32 == 0
-//     _1      = split(wide(x), channels -> (channels_2 = 32, channels_3))
-//     saved_0 = mean(_1, height, width, channels_3)
-//     _2      = _1 - saved_0
-//     saved_1 = rsqrt(mean(_2^2, height, width, channels_3) + eps)
-//     _3      = merge(_2 * saved_1, (channels_2, channels_3) -> channels)
-//     y       = T(_3 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32))
-//   return y, saved_0, saved_1
+//     _1   = split(wide(x), channels -> (channels_2 = 32, channels_3))
+//     mean = mean(_1, height, width, channels_3)
+//     _2   = _1 - mean
+//     rstd = rsqrt(mean(_2^2, height, width, channels_3) + eps)
+//     _3   = merge(_2 * rstd, (channels_2, channels_3) -> channels) * cast(norm.weight, T|f32)
+//     y    = T(_3 + cast(norm.bias, T|f32))
+//   return y, mean, rstd
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
 //     once, at the end
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over height, width,
 //     channels_3) (source.py:16)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:10)
-// saved = x, norm.weight, saved_0, saved_1: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 40.0 MiB moved; only saved_0 and saved_1 are written for it (source.py:16)
+// saved = x, norm.weight, mean, rstd: the cheapest cut between forward and backward by counted bytes at your shape:
+//     40.0 MiB moved; only mean and rstd are written for it (source.py:16)
 // reduce.norm.weight = fused: norm.weight lacks batch, height and width: its gradient is a sum over them. Each block
 //     keeps a partial sum beside its rows, a second step adds the partial sums in a fixed order (source.py:16)
 // reduce.norm.bias = fused: norm.bias lacks batch, height and width: its gradient is a sum over them. Each block keeps
@@ -31,6 +31,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -47,49 +48,49 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> norm_weight,
-                             kw::Tensor<const W, 1> norm_bias, kw::Tensor<T, 4> y, kw::Tensor<T32, 2> saved_0,
-                             kw::Tensor<T32, 2> saved_1, int64_t batch, int64_t channels_3, int64_t height,
-                             int64_t width, int64_t channels, T32 eps) {
+                             kw::Tensor<const W, 1> norm_bias, kw::Tensor<T, 4> y, kw::Tensor<T32, 2> mean,
+                             kw::Tensor<T32, 2> rstd, int64_t batch, int64_t channels_3, int64_t height, int64_t width,
+                             int64_t channels, T32 eps) {
   const bool stream_y = kw::streams<T>(batch * 32 * channels_3 * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channels_2 = 0; channels_2 < 32; ++channels_2) {
-      double saved_0_i_total = 0;
+      double mean_i_total = 0;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            T32 part = 0;
-#pragma omp simd reduction(+ : part)
+            alignas(64) T32 terms[kTile];
+#pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
-              part += T32(x_row[i_width]);
+              terms[i_width - tile] = T32(x_row[i_width]);
             }
-            saved_0_i_total += part;
+            mean_i_total += kw::tile_sum(terms, end - tile);
           }
         }
       }
-      const T32 saved_0_i = T32(saved_0_i_total / (channels_3 * height * width));
-      saved_0(i_batch, channels_2) = saved_0_i;
-      double mean_total = 0;
+      const T32 mean_i = T32(mean_i_total / (channels_3 * height * width));
+      mean(i_batch, channels_2) = mean_i;
+      double mean_i_2_total = 0;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            T32 part = 0;
-#pragma omp simd reduction(+ : part)
+            alignas(64) T32 terms[kTile];
+#pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 difference = T32(x_row[i_width]) - saved_0_i;
-              part += difference * difference;
+              const T32 difference = T32(x_row[i_width]) - mean_i;
+              terms[i_width - tile] = difference * difference;
             }
-            mean_total += part;
+            mean_i_2_total += kw::tile_sum(terms, end - tile);
           }
         }
       }
-      const T32 mean = T32(mean_total / (channels_3 * height * width));
-      const T32 saved_1_i = kw::rsqrt(mean + eps);
-      saved_1(i_batch, channels_2) = saved_1_i;
+      const T32 mean_i_2 = T32(mean_i_2_total / (channels_3 * height * width));
+      const T32 rstd_i = kw::rsqrt(mean_i_2 + eps);
+      rstd(i_batch, channels_2) = rstd_i;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
@@ -102,8 +103,8 @@ void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> no
             const auto y_tile = y_block.row();
 #pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 product = (T32(x_row[i_width]) - saved_0_i) * saved_1_i * norm_weight_i;
-              y_tile[i_width - tile] = T(product + norm_bias_i);
+              const T32 sum = (T32(x_row[i_width]) - mean_i) * rstd_i * norm_weight_i + norm_bias_i;
+              y_tile[i_width - tile] = T(sum);
             }
             y_block.finish(end - tile);
           }
@@ -117,28 +118,27 @@ void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> no
 extern "C" {
 
 // Dense tensors: height and width are walked as one axis.
-void group_norm_forward(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* saved_0, T32* saved_1,
-                        int64_t batch, int64_t channels_3, int64_t height_width, int64_t channels, int64_t x_stride_0,
-                        int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t saved_0_stride_0,
-                        int64_t saved_1_stride_0, T32 eps) {
+void group_norm_forward(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd, int64_t batch,
+                        int64_t channels_3, int64_t height_width, int64_t channels, int64_t x_stride_0,
+                        int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                        int64_t rstd_stride_0, T32 eps) {
   group_norm_forward_rows<true>({x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {1}}, {norm_bias, {1}},
-                                {y, {y_stride_0, y_stride_1, 0, 1}}, {saved_0, {saved_0_stride_0, 1}},
-                                {saved_1, {saved_1_stride_0, 1}}, batch, channels_3, 1, height_width, channels, eps);
+                                {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, 1}},
+                                {rstd, {rstd_stride_0, 1}}, batch, channels_3, 1, height_width, channels, eps);
 }
 
 // Any strides.
-void group_norm_forward_strided(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* saved_0, T32* saved_1,
+void group_norm_forward_strided(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
                                 int64_t batch, int64_t channels_3, int64_t height, int64_t width, int64_t channels,
                                 int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
                                 int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t y_stride_0,
-                                int64_t y_stride_1, int64_t y_stride_2, int64_t y_stride_3, int64_t saved_0_stride_0,
-                                int64_t saved_0_stride_1, int64_t saved_1_stride_0, int64_t saved_1_stride_1, T32 eps) {
+                                int64_t y_stride_1, int64_t y_stride_2, int64_t y_stride_3, int64_t mean_stride_0,
+                                int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps) {
   group_norm_forward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
                                  {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
                                  {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                 {saved_0, {saved_0_stride_0, saved_0_stride_1}},
-                                 {saved_1, {saved_1_stride_0, saved_1_stride_1}}, batch, channels_3, height, width,
-                                 channels, eps);
+                                 {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
+                                 channels_3, height, width, channels, eps);
 }
 
 }  // extern "C"

@@ -43,13 +43,13 @@ void hinge_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
       const int64_t row = block / tiles;
       const auto pred_row = pred.row<kUnit>(row);
       const auto target_row = target.row<kUnit>(row);
-      T32 part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) T32 terms[kTile];
+#pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(T32(pred_row[col]) * T32(target_row[col])));
-        part += kw::maximum(difference, T32(0.0));
+        terms[col - tile] = kw::maximum(difference, T32(0.0));
       }
-      y_i_total += part;
+      y_i_total += kw::tile_sum(terms, end - tile);
     }
     y_i_parts[chunk] = y_i_total;
   }

@@ -2,26 +2,25 @@
 //
 //   op InstanceNorm_backward(x: no_grad T[batch, channels, height, width],
 //                           weight: parameter no_grad W[channels], mean: no_grad T[batch, channels],
-//                           saved_0: no_grad T|f32[batch, channels],
-//                           saved_1: no_grad T[batch, channels],
+//                           mean_2: no_grad T|f32[batch, channels], std: no_grad T[batch, channels],
 //                           d_y: no_grad W|T[batch, channels, height, width])
 //     types W = f32, T = f32
 //     sizes batch = 16, channels = 64, height = 256, width = 256
-//     normed      = (x - mean) / saved_1
+//     normed      = (x - mean) / std
 //     grad_bias   = W(sum(d_y, batch, height, width))
 //     d_normed    = T(d_y * weight)
 //     grad_weight = W(sum(d_y * normed, batch, height, width))
-//     _1          = d_normed / saved_1
-//     d_var       = -(sum(d_normed * normed, height, width) / saved_1 / (2.0 * saved_1))
-//     _2          = 2.0 * (wide(d_var) / size(height*width) * (wide(x) - saved_0))
+//     _1          = d_normed / std
+//     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
+//     _2          = 2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2))
 //     _3          = _1 + T(_2 - sum(_2, height, width) / size(height*width))
 //     grad_x      = _3 - sum(_1, height, width) / size(height*width)
 //   return grad_x, grad_weight, grad_bias
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, mean, saved_0, saved_1: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 256 MiB moved; only mean, saved_0 and saved_1 are written for it (source.py:17)
+// saved = x, weight, mean, mean_2, std: the cheapest cut between forward and backward by counted bytes at your shape:
+//     256 MiB moved; only mean, mean_2 and std are written for it (source.py:17)
 // reduce.weight = fused: weight lacks batch, height and width: its gradient is a sum over them. Each block keeps a
 //     partial sum beside its rows, a second step adds the partial sums in a fixed order (source.py:20)
 // reduce.bias = fused: bias lacks batch, height and width: its gradient is a sum over them. Each block keeps a partial
@@ -33,6 +32,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -52,7 +52,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T, 2> mean,
-                                 kw::Tensor<const T32, 2> saved_0, kw::Tensor<const T, 2> saved_1,
+                                 kw::Tensor<const T32, 2> mean_2, kw::Tensor<const T, 2> std,
                                  kw::Tensor<const WT, 4> d_y, kw::Tensor<T, 4> grad_x,
                                  kw::Tensor<WT32, 2> grad_weight_slices, kw::Tensor<WT32, 2> grad_bias_slices,
                                  int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers) {
@@ -69,49 +69,49 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       double sum_2_total = 0;
       const W32 weight_i = weight(channel);
       const T32 mean_i = mean(i_batch, channel);
-      const T32 saved_1_i = saved_1(i_batch, channel);
+      const T32 std_i = std(i_batch, channel);
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          T32 sum_part = 0;
-          T32 sum_2_part = 0;
-          WT32 grad_weight_slices_part = 0;
-          WT32 grad_bias_slices_part = 0;
-#pragma omp simd reduction(+ : sum_part) reduction(+ : sum_2_part) reduction(+ : grad_weight_slices_part) reduction(+ : grad_bias_slices_part)
+          alignas(64) T32 sum_terms[kTile];
+          alignas(64) T32 sum_2_terms[kTile];
+          alignas(64) WT32 grad_weight_slices_terms[kTile];
+          alignas(64) WT32 grad_bias_slices_terms[kTile];
+#pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const WT32 d_y_i = d_y_row[i_width];
             const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(d_y_i * WT32(weight_i)));
-            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / saved_1_i);
-            sum_part += kw::round_to<T>(d_normed * normed);
-            sum_2_part += kw::round_to<T>(d_normed / saved_1_i);
-            grad_weight_slices_part += kw::round_to<WT>(d_y_i * WT32(normed));
-            grad_bias_slices_part += d_y_i;
+            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / std_i);
+            sum_terms[i_width - tile] = kw::round_to<T>(d_normed * normed);
+            sum_2_terms[i_width - tile] = kw::round_to<T>(d_normed / std_i);
+            grad_weight_slices_terms[i_width - tile] = kw::round_to<WT>(d_y_i * WT32(normed));
+            grad_bias_slices_terms[i_width - tile] = d_y_i;
           }
-          grad_weight_slices(worker, channel) += grad_weight_slices_part;
-          grad_bias_slices(worker, channel) += grad_bias_slices_part;
-          sum_total += sum_part;
-          sum_2_total += sum_2_part;
+          grad_weight_slices(worker, channel) += kw::tile_sum(grad_weight_slices_terms, end - tile);
+          grad_bias_slices(worker, channel) += kw::tile_sum(grad_bias_slices_terms, end - tile);
+          sum_total += kw::tile_sum(sum_terms, end - tile);
+          sum_2_total += kw::tile_sum(sum_2_terms, end - tile);
         }
       }
       const T32 sum = kw::round_to<T>(T32(sum_total));
       const T32 sum_2 = kw::round_to<T>(T32(sum_2_total));
       double sum_3_total = 0;
-      const T32 saved_0_i = saved_0(i_batch, channel);
-      const T32 quotient = kw::round_to<T>(kw::round_to<T>(sum / saved_1_i) / kw::round_to<T>(T32(2.0) * saved_1_i));
+      const T32 mean_2_i = mean_2(i_batch, channel);
+      const T32 quotient = kw::round_to<T>(kw::round_to<T>(sum / std_i) / kw::round_to<T>(T32(2.0) * std_i));
       const T32 d_var = -quotient;
       const T32 quotient_2 = d_var / T32(height * width);
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          T32 part = 0;
-#pragma omp simd reduction(+ : part)
+          alignas(64) T32 terms[kTile];
+#pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            part += T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - saved_0_i));
+            terms[i_width - tile] = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - mean_2_i));
           }
-          sum_3_total += part;
+          sum_3_total += kw::tile_sum(terms, end - tile);
         }
       }
       const T32 sum_3 = T32(sum_3_total);
@@ -128,8 +128,8 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(WT32(d_y_row[i_width]) * WT32(weight_i)));
-            const T32 difference = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - saved_0_i)) - quotient_3;
-            const T32 sum_4 = kw::round_to<T>(kw::round_to<T>(d_normed / saved_1_i) + kw::round_to<T>(difference));
+            const T32 difference = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - mean_2_i)) - quotient_3;
+            const T32 sum_4 = kw::round_to<T>(kw::round_to<T>(d_normed / std_i) + kw::round_to<T>(difference));
             grad_x_tile[i_width - tile] = T(sum_4 - quotient_4);
           }
           grad_x_block.finish(end - tile);
@@ -151,21 +151,21 @@ void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W
     double grad_weight_sum[kTile] = {};
     double grad_bias_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
-      WT32 grad_weight_total_part[kTile] = {};
-      WT32 grad_bias_total_part[kTile] = {};
+      WT32 grad_weight_total_terms[kTile] = {};
+      WT32 grad_bias_total_terms[kTile] = {};
       for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
         const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
         const auto grad_bias_slices_row = grad_bias_slices.row<true>(worker);
 #pragma omp simd
         for (int64_t channel = tile; channel < end; ++channel) {
-          grad_weight_total_part[channel - tile] += grad_weight_slices_row[channel];
-          grad_bias_total_part[channel - tile] += grad_bias_slices_row[channel];
+          grad_weight_total_terms[channel - tile] += grad_weight_slices_row[channel];
+          grad_bias_total_terms[channel - tile] += grad_bias_slices_row[channel];
         }
       }
 #pragma omp simd
       for (int64_t channel = tile; channel < end; ++channel) {
-        grad_weight_sum[channel - tile] += grad_weight_total_part[channel - tile];
-        grad_bias_sum[channel - tile] += grad_bias_total_part[channel - tile];
+        grad_weight_sum[channel - tile] += grad_weight_total_terms[channel - tile];
+        grad_bias_sum[channel - tile] += grad_bias_total_terms[channel - tile];
       }
     }
 #pragma omp simd
@@ -185,15 +185,15 @@ void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W
 extern "C" {
 
 // Dense tensors: height and width are walked as one axis.
-void instance_norm_backward(const T* x, const W* weight, const T* mean, const T32* saved_0, const T* saved_1,
-                            const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices, int64_t batch,
+void instance_norm_backward(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std, const WT* d_y,
+                            T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices, int64_t batch,
                             int64_t channels, int64_t height_width, int64_t workers, int64_t x_stride_0,
-                            int64_t x_stride_1, int64_t mean_stride_0, int64_t saved_0_stride_0,
-                            int64_t saved_1_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
-                            int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
+                            int64_t x_stride_1, int64_t mean_stride_0, int64_t mean_2_stride_0, int64_t std_stride_0,
+                            int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
+                            int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                             int64_t grad_bias_slices_stride_0) {
   instance_norm_backward_rows<true>({x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {1}}, {mean, {mean_stride_0, 1}},
-                                    {saved_0, {saved_0_stride_0, 1}}, {saved_1, {saved_1_stride_0, 1}},
+                                    {mean_2, {mean_2_stride_0, 1}}, {std, {std_stride_0, 1}},
                                     {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
                                     {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
@@ -202,20 +202,19 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
 }
 
 // Any strides.
-void instance_norm_backward_strided(const T* x, const W* weight, const T* mean, const T32* saved_0, const T* saved_1,
+void instance_norm_backward_strided(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
                                     const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
                                     int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers,
                                     int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
                                     int64_t weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
-                                    int64_t saved_0_stride_0, int64_t saved_0_stride_1, int64_t saved_1_stride_0,
-                                    int64_t saved_1_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1,
+                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
+                                    int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                     int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
                                     int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                     int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   instance_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
                                      {mean, {mean_stride_0, mean_stride_1}},
-                                     {saved_0, {saved_0_stride_0, saved_0_stride_1}},
-                                     {saved_1, {saved_1_stride_0, saved_1_stride_1}},
+                                     {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
                                      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
                                      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},

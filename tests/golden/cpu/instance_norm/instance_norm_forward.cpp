@@ -4,18 +4,18 @@
 //                   bias: parameter W[channels]; eps = 1e-5)
 //     types W = f32, T = f32
 //     sizes batch = 16, channels = 64, height = 256, width = 256
-//     mean    = mean(x, height, width)
-//     saved_0 = mean(wide(x), height, width)
-//     var     = T(mean((wide(x) - saved_0)^2, height, width))
-//     saved_1 = sqrt(var + eps)
-//     normed  = (x - mean) / saved_1
-//     y       = normed * weight + bias
-//   return y, mean, saved_0, saved_1
+//     mean   = mean(x, height, width)
+//     mean_2 = mean(wide(x), height, width)
+//     var    = T(mean((wide(x) - mean_2)^2, height, width))
+//     std    = sqrt(var + eps)
+//     normed = (x - mean) / std
+//     y      = normed * weight + bias
+//   return y, mean, mean_2, std
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, mean, saved_0, saved_1: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 256 MiB moved; only mean, saved_0 and saved_1 are written for it (source.py:17)
+// saved = x, weight, mean, mean_2, std: the cheapest cut between forward and backward by counted bytes at your shape:
+//     256 MiB moved; only mean, mean_2 and std are written for it (source.py:17)
 // reduce.weight = fused: weight lacks batch, height and width: its gradient is a sum over them. Each block keeps a
 //     partial sum beside its rows, a second step adds the partial sums in a fixed order (source.py:20)
 // reduce.bias = fused: bias lacks batch, height and width: its gradient is a sum over them. Each block keeps a partial
@@ -27,6 +27,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -45,53 +46,53 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
-                                kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean, kw::Tensor<T32, 2> saved_0,
-                                kw::Tensor<T, 2> saved_1, int64_t batch, int64_t channels, int64_t height,
-                                int64_t width, T32 eps) {
+                                kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean, kw::Tensor<T32, 2> mean_2,
+                                kw::Tensor<T, 2> std, int64_t batch, int64_t channels, int64_t height, int64_t width,
+                                T32 eps) {
   const bool stream_y = kw::streams<WT>(batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channel = 0; channel < channels; ++channel) {
       double mean_i_total = 0;
-      double saved_0_i_total = 0;
+      double mean_2_i_total = 0;
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          T32 mean_i_part = 0;
-          T32 saved_0_i_part = 0;
-#pragma omp simd reduction(+ : mean_i_part) reduction(+ : saved_0_i_part)
+          alignas(64) T32 mean_i_terms[kTile];
+          alignas(64) T32 mean_2_i_terms[kTile];
+#pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const T32 x_i = x_row[i_width];
-            mean_i_part += x_i;
-            saved_0_i_part += x_i;
+            mean_i_terms[i_width - tile] = x_i;
+            mean_2_i_terms[i_width - tile] = x_i;
           }
-          mean_i_total += mean_i_part;
-          saved_0_i_total += saved_0_i_part;
+          mean_i_total += kw::tile_sum(mean_i_terms, end - tile);
+          mean_2_i_total += kw::tile_sum(mean_2_i_terms, end - tile);
         }
       }
       const T32 mean_i = kw::round_to<T>(T32(mean_i_total / (height * width)));
-      const T32 saved_0_i = T32(saved_0_i_total / (height * width));
+      const T32 mean_2_i = T32(mean_2_i_total / (height * width));
       mean(i_batch, channel) = T(mean_i);
-      saved_0(i_batch, channel) = saved_0_i;
+      mean_2(i_batch, channel) = mean_2_i;
       double mean_i_2_total = 0;
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          T32 part = 0;
-#pragma omp simd reduction(+ : part)
+          alignas(64) T32 terms[kTile];
+#pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 difference = T32(x_row[i_width]) - saved_0_i;
-            part += difference * difference;
+            const T32 difference = T32(x_row[i_width]) - mean_2_i;
+            terms[i_width - tile] = difference * difference;
           }
-          mean_i_2_total += part;
+          mean_i_2_total += kw::tile_sum(terms, end - tile);
         }
       }
       const T32 mean_i_2 = T32(mean_i_2_total / (height * width));
       const T32 var = kw::round_to<T>(mean_i_2);
-      const T32 saved_1_i = kw::round_to<T>(kw::sqrt(kw::round_to<T>(var + eps)));
-      saved_1(i_batch, channel) = T(saved_1_i);
+      const T32 std_i = kw::round_to<T>(kw::sqrt(kw::round_to<T>(var + eps)));
+      std(i_batch, channel) = T(std_i);
       const W32 weight_i = weight(channel);
       const W32 bias_i = bias(channel);
       for (int64_t i_height = 0; i_height < height; ++i_height) {
@@ -103,7 +104,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
           const auto y_tile = y_block.row();
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / saved_1_i);
+            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / std_i);
             y_tile[i_width - tile] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
           }
           y_block.finish(end - tile);
@@ -117,30 +118,29 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
 extern "C" {
 
 // Dense tensors: height and width are walked as one axis.
-void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* saved_0, T* saved_1,
+void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                            int64_t batch, int64_t channels, int64_t height_width, int64_t x_stride_0,
                            int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
-                           int64_t saved_0_stride_0, int64_t saved_1_stride_0, T32 eps) {
+                           int64_t mean_2_stride_0, int64_t std_stride_0, T32 eps) {
   instance_norm_forward_rows<true>({x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {1}}, {bias, {1}},
                                    {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, 1}},
-                                   {saved_0, {saved_0_stride_0, 1}}, {saved_1, {saved_1_stride_0, 1}}, batch, channels,
-                                   1, height_width, eps);
+                                   {mean_2, {mean_2_stride_0, 1}}, {std, {std_stride_0, 1}}, batch, channels, 1,
+                                   height_width, eps);
 }
 
 // Any strides.
-void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* saved_0, T* saved_1,
+void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                    int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t x_stride_0,
                                    int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3, int64_t weight_stride_0,
                                    int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
                                    int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
-                                   int64_t saved_0_stride_0, int64_t saved_0_stride_1, int64_t saved_1_stride_0,
-                                   int64_t saved_1_stride_1, T32 eps) {
+                                   int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
+                                   int64_t std_stride_1, T32 eps) {
   instance_norm_forward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
                                     {bias, {bias_stride_0}}, {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
                                     {mean, {mean_stride_0, mean_stride_1}},
-                                    {saved_0, {saved_0_stride_0, saved_0_stride_1}},
-                                    {saved_1, {saved_1_stride_0, saved_1_stride_1}}, batch, channels, height, width,
-                                    eps);
+                                    {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
+                                    batch, channels, height, width, eps);
 }
 
 }  // extern "C"

@@ -48,9 +48,9 @@ void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2>
     double student_kl_i_total = 0;
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      T32 teacher_kl_i_part = 0;
-      T32 student_kl_i_part = 0;
-#pragma omp simd reduction(+ : teacher_kl_i_part) reduction(+ : student_kl_i_part)
+      alignas(64) T32 teacher_kl_i_terms[kTile];
+      alignas(64) T32 student_kl_i_terms[kTile];
+#pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 log_teacher_i = log_teacher_row[i_vocab];
         const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
@@ -61,11 +61,11 @@ void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2>
         const T32 log_mixture = kw::round_to<T>(kw::log(sum));
         const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
         const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
-        teacher_kl_i_part += product;
-        student_kl_i_part += product_2;
+        teacher_kl_i_terms[i_vocab - tile] = product;
+        student_kl_i_terms[i_vocab - tile] = product_2;
       }
-      teacher_kl_i_total += teacher_kl_i_part;
-      student_kl_i_total += student_kl_i_part;
+      teacher_kl_i_total += kw::tile_sum(teacher_kl_i_terms, end - tile);
+      student_kl_i_total += kw::tile_sum(student_kl_i_terms, end - tile);
     }
     const T32 teacher_kl_i = kw::round_to<T>(T32(teacher_kl_i_total));
     const T32 student_kl_i = kw::round_to<T>(T32(student_kl_i_total));
@@ -88,14 +88,14 @@ void jsd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> teacher_kl, 
     double y_i_total = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(tokens, tile + kTile);
-      T32 part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) T32 terms[kTile];
+#pragma omp simd
       for (int64_t token = tile; token < end; ++token) {
         const T32 product = kw::round_to<T>(T32(difference) * T32(student_kl_row[token]));
         const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_row[token])) + product);
-        part += sum;
+        terms[token - tile] = sum;
       }
-      y_i_total += part;
+      y_i_total += kw::tile_sum(terms, end - tile);
     }
     y_i_parts[chunk] = y_i_total;
   }

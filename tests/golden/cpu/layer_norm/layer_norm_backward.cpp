@@ -1,16 +1,15 @@
 // layer_norm, backward:
 //
-//   op layer_norm_backward(x: no_grad T[rows, cols], weight: no_grad W[cols],
-//                          saved_0: no_grad T|f32[rows], saved_1: no_grad T|f32[rows],
-//                          d_y: no_grad T[rows, cols])
+//   op layer_norm_backward(x: no_grad T[rows, cols], weight: no_grad W[cols], mean: no_grad T|f32[rows],
+//                          rstd: no_grad T|f32[rows], d_y: no_grad T[rows, cols])
 //     types T = bf16, W = bf16
 //     sizes rows = 8192, cols = 4096
-//     _1          = wide(x) - saved_0
+//     _1          = wide(x) - mean
 //     grad_bias   = W(sum(wide(d_y), rows))
 //     _2          = wide(d_y) * cast(weight, T|f32)
-//     grad_weight = W(sum(wide(d_y) * (_1 * saved_1), rows))
-//     _3          = 2.0 * (-0.5 * sum(_2 * _1, cols) * (saved_1^2 * saved_1) / size(cols) * _1)
-//     _4          = _2 * saved_1 + _3
+//     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
+//     _3          = 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
+//     _4          = _2 * rstd + _3
 //     grad_x      = T(_4 - sum(_4, cols) / size(cols))
 //   return grad_x, grad_weight, grad_bias
 //
@@ -18,8 +17,8 @@
 //     once, at the end
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over cols) (source.py:10)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, saved_0, saved_1: the cheapest cut between forward and backward by counted bytes at your shape:
-//     64.1 MiB moved; only saved_0 and saved_1 are written for it (source.py:10)
+// saved = x, weight, mean, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.1
+//     MiB moved; only mean and rstd are written for it (source.py:10)
 // reduce.weight = fused: weight lacks rows: its gradient is a sum over them. Each block keeps a partial sum beside its
 //     rows, a second step adds the partial sums in a fixed order (source.py:10)
 // reduce.bias = fused: bias lacks rows: its gradient is a sum over them. Each block keeps a partial sum beside its
@@ -31,6 +30,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -47,8 +47,8 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T32, 1> saved_0,
-                              kw::Tensor<const T32, 1> saved_1, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
+void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T32, 1> mean,
+                              kw::Tensor<const T32, 1> rstd, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                               kw::Tensor<T32, 2> grad_weight_slices, kw::Tensor<T32, 2> grad_bias_slices, int64_t rows,
                               int64_t cols, int64_t workers) {
   const auto weight_row = weight.row<kUnit>();
@@ -65,34 +65,34 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const auto grad_bias_slices_row = grad_bias_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(row);
       double sum_total = 0;
-      const T32 saved_0_i = saved_0(row);
-      const T32 saved_1_i = saved_1(row);
+      const T32 mean_i = mean(row);
+      const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        T32 part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) T32 terms[kTile];
+#pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
           const T32 d_y_i = d_y_row[col];
-          const T32 difference = T32(x_row[col]) - saved_0_i;
-          part += d_y_i * T32(weight_row[col]) * difference;
-          grad_weight_slices_row[col] += d_y_i * (difference * saved_1_i);
+          const T32 difference = T32(x_row[col]) - mean_i;
+          terms[col - tile] = d_y_i * T32(weight_row[col]) * difference;
+          grad_weight_slices_row[col] += d_y_i * (difference * rstd_i);
           grad_bias_slices_row[col] += d_y_i;
         }
-        sum_total += part;
+        sum_total += kw::tile_sum(terms, end - tile);
       }
       const T32 sum = T32(sum_total);
       double sum_2_total = 0;
-      const T32 quotient = T32(-0.5) * sum * (saved_1_i * saved_1_i * saved_1_i) / T32(cols);
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        T32 part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) T32 terms[kTile];
+#pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * saved_1_i + T32(2.0) * (quotient *
-              (T32(x_row[col]) - saved_0_i));
-          part += sum_3;
+          const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
+              (T32(x_row[col]) - mean_i));
+          terms[col - tile] = sum_3;
         }
-        sum_2_total += part;
+        sum_2_total += kw::tile_sum(terms, end - tile);
       }
       const T32 sum_2 = T32(sum_2_total);
       const T32 quotient_2 = sum_2 / T32(cols);
@@ -102,8 +102,8 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * saved_1_i + T32(2.0) * (quotient *
-              (T32(x_row[col]) - saved_0_i));
+          const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
+              (T32(x_row[col]) - mean_i));
           grad_x_tile[col - tile] = T(sum_3 - quotient_2);
         }
         grad_x_block.finish(end - tile);
@@ -124,21 +124,21 @@ void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1
     double grad_weight_sum[kTile] = {};
     double grad_bias_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
-      T32 grad_weight_total_part[kTile] = {};
-      T32 grad_bias_total_part[kTile] = {};
+      T32 grad_weight_total_terms[kTile] = {};
+      T32 grad_bias_total_terms[kTile] = {};
       for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
         const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
         const auto grad_bias_slices_row = grad_bias_slices.row<true>(worker);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          grad_weight_total_part[col - tile] += grad_weight_slices_row[col];
-          grad_bias_total_part[col - tile] += grad_bias_slices_row[col];
+          grad_weight_total_terms[col - tile] += grad_weight_slices_row[col];
+          grad_bias_total_terms[col - tile] += grad_bias_slices_row[col];
         }
       }
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        grad_weight_sum[col - tile] += grad_weight_total_part[col - tile];
-        grad_bias_sum[col - tile] += grad_bias_total_part[col - tile];
+        grad_weight_sum[col - tile] += grad_weight_total_terms[col - tile];
+        grad_bias_sum[col - tile] += grad_bias_total_terms[col - tile];
       }
     }
 #pragma omp simd
@@ -156,27 +156,27 @@ void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1
 extern "C" {
 
 // The innermost axis of every tensor is contiguous.
-void layer_norm_backward(const T* x, const W* weight, const T32* saved_0, const T32* saved_1, const T* d_y, T* grad_x,
+void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                          T32* grad_weight_slices, T32* grad_bias_slices, int64_t rows, int64_t cols, int64_t workers,
-                         int64_t x_stride_0, int64_t saved_0_stride_0, int64_t saved_1_stride_0, int64_t d_y_stride_0,
+                         int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                          int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                          int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {saved_0, {saved_0_stride_0}},
-                                 {saved_1, {saved_1_stride_0}}, {d_y, {d_y_stride_0, 1}},
-                                 {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+  layer_norm_backward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
+                                 {d_y, {d_y_stride_0, 1}}, {grad_x, {grad_x_stride_0, 1}},
+                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
                                  {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers);
 }
 
 // Any strides.
-void layer_norm_backward_strided(const T* x, const W* weight, const T32* saved_0, const T32* saved_1, const T* d_y,
-                                 T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int64_t rows, int64_t cols,
+void layer_norm_backward_strided(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                                 T32* grad_weight_slices, T32* grad_bias_slices, int64_t rows, int64_t cols,
                                  int64_t workers, int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
-                                 int64_t saved_0_stride_0, int64_t saved_1_stride_0, int64_t d_y_stride_0,
+                                 int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                  int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                  int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<false>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}},
-                                  {saved_0, {saved_0_stride_0}}, {saved_1, {saved_1_stride_0}},
-                                  {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+  layer_norm_backward_rows<false>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}},
+                                  {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, d_y_stride_1}},
+                                  {grad_x, {grad_x_stride_0, grad_x_stride_1}},
                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
                                   {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers);
 }

@@ -3,18 +3,18 @@
 //   op layer_norm(x: T[rows, cols], weight: W[cols], bias: W[cols]; eps = 1e-5)
 //     types T = bf16, W = bf16
 //     sizes rows = 8192, cols = 4096
-//     saved_0 = mean(wide(x), cols)
-//     _1      = wide(x) - saved_0
-//     saved_1 = rsqrt(mean(_1^2, cols) + eps)
-//     y       = T(_1 * saved_1 * cast(weight, T|f32) + cast(bias, T|f32))
-//   return y, saved_0, saved_1
+//     mean = mean(wide(x), cols)
+//     _1   = wide(x) - mean
+//     rstd = rsqrt(mean(_1^2, cols) + eps)
+//     y    = T(_1 * rstd * cast(weight, T|f32) + cast(bias, T|f32))
+//   return y, mean, rstd
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
 //     once, at the end
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over cols) (source.py:10)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, saved_0, saved_1: the cheapest cut between forward and backward by counted bytes at your shape:
-//     64.1 MiB moved; only saved_0 and saved_1 are written for it (source.py:10)
+// saved = x, weight, mean, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.1
+//     MiB moved; only mean and rstd are written for it (source.py:10)
 // reduce.weight = fused: weight lacks rows: its gradient is a sum over them. Each block keeps a partial sum beside its
 //     rows, a second step adds the partial sums in a fixed order (source.py:10)
 // reduce.bias = fused: bias lacks rows: its gradient is a sum over them. Each block keeps a partial sum beside its
@@ -26,6 +26,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -42,7 +43,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
-                             kw::Tensor<T, 2> y, kw::Tensor<T32, 1> saved_0, kw::Tensor<T32, 1> saved_1, int64_t rows,
+                             kw::Tensor<T, 2> y, kw::Tensor<T32, 1> mean, kw::Tensor<T32, 1> rstd, int64_t rows,
                              int64_t cols, T32 eps) {
   const auto weight_row = weight.row<kUnit>();
   const auto bias_row = bias.row<kUnit>();
@@ -51,40 +52,40 @@ void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> we
   for (int64_t row = 0; row < rows; ++row) {
     const auto x_row = x.row<kUnit>(row);
     const auto y_row = y.row<kUnit>(row);
-    double saved_0_i_total = 0;
+    double mean_i_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      T32 part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) T32 terms[kTile];
+#pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        part += T32(x_row[col]);
+        terms[col - tile] = T32(x_row[col]);
       }
-      saved_0_i_total += part;
+      mean_i_total += kw::tile_sum(terms, end - tile);
     }
-    const T32 saved_0_i = T32(saved_0_i_total / cols);
-    saved_0(row) = saved_0_i;
-    double mean_total = 0;
+    const T32 mean_i = T32(mean_i_total / cols);
+    mean(row) = mean_i;
+    double mean_i_2_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      T32 part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) T32 terms[kTile];
+#pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 difference = T32(x_row[col]) - saved_0_i;
-        part += difference * difference;
+        const T32 difference = T32(x_row[col]) - mean_i;
+        terms[col - tile] = difference * difference;
       }
-      mean_total += part;
+      mean_i_2_total += kw::tile_sum(terms, end - tile);
     }
-    const T32 mean = T32(mean_total / cols);
-    const T32 saved_1_i = kw::rsqrt(mean + eps);
-    saved_1(row) = saved_1_i;
+    const T32 mean_i_2 = T32(mean_i_2_total / cols);
+    const T32 rstd_i = kw::rsqrt(mean_i_2 + eps);
+    rstd(row) = rstd_i;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product = (T32(x_row[col]) - saved_0_i) * saved_1_i * T32(weight_row[col]);
-        y_tile[col - tile] = T(product + T32(bias_row[col]));
+        const T32 sum = (T32(x_row[col]) - mean_i) * rstd_i * T32(weight_row[col]) + T32(bias_row[col]);
+        y_tile[col - tile] = T(sum);
       }
       y_block.finish(end - tile);
     }
@@ -96,21 +97,21 @@ void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> we
 extern "C" {
 
 // The innermost axis of every tensor is contiguous.
-void layer_norm_forward(const T* x, const W* weight, const W* bias, T* y, T32* saved_0, T32* saved_1, int64_t rows,
-                        int64_t cols, int64_t x_stride_0, int64_t y_stride_0, int64_t saved_0_stride_0,
-                        int64_t saved_1_stride_0, T32 eps) {
+void layer_norm_forward(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int64_t rows,
+                        int64_t cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
+                        int64_t rstd_stride_0, T32 eps) {
   layer_norm_forward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}},
-                                {saved_0, {saved_0_stride_0}}, {saved_1, {saved_1_stride_0}}, rows, cols, eps);
+                                {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, rows, cols, eps);
 }
 
 // Any strides.
-void layer_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, T32* saved_0, T32* saved_1,
-                                int64_t rows, int64_t cols, int64_t x_stride_0, int64_t x_stride_1,
-                                int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
-                                int64_t saved_0_stride_0, int64_t saved_1_stride_0, T32 eps) {
+void layer_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int64_t rows,
+                                int64_t cols, int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
+                                int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                int64_t rstd_stride_0, T32 eps) {
   layer_norm_forward_rows<false>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                 {y, {y_stride_0, y_stride_1}}, {saved_0, {saved_0_stride_0}},
-                                 {saved_1, {saved_1_stride_0}}, rows, cols, eps);
+                                 {y, {y_stride_0, y_stride_1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, rows,
+                                 cols, eps);
 }
 
 }  // extern "C"

@@ -36,17 +36,17 @@ void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<T, 2> y, i
       const auto y_row = y.row<kUnit>(i_batch);
       double y_i_total[kTile] = {};
       for (int64_t run = 0; run < seq; run += kChain) {
-        T32 part[kTile] = {};
+        T32 terms[kTile] = {};
         for (int64_t i_seq = run; i_seq < kw::min(seq, run + kChain); ++i_seq) {
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
 #pragma omp simd
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-            part[i_hidden - tile] += T32(x_row[i_hidden]);
+            terms[i_hidden - tile] += T32(x_row[i_hidden]);
           }
         }
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          y_i_total[i_hidden - tile] += part[i_hidden - tile];
+          y_i_total[i_hidden - tile] += terms[i_hidden - tile];
         }
       }
 #pragma omp simd

@@ -1,27 +1,27 @@
 // poly_norm, backward:
 //
-//   op PolyNorm_backward(x: no_grad T[batch, seq, hidden], saved_0: no_grad f32,
-//                        saved_1: no_grad f32[batch, seq], saved_2: no_grad f32,
-//                        saved_3: no_grad f32[batch, seq], saved_4: no_grad f32,
-//                        saved_5: no_grad f32[batch, seq], d_y: no_grad T[batch, seq, hidden])
+//   op PolyNorm_backward(x: no_grad T[batch, seq, hidden], gathered: no_grad f32,
+//                        rstd: no_grad f32[batch, seq], gathered_2: no_grad f32,
+//                        rstd_2: no_grad f32[batch, seq], gathered_3: no_grad f32,
+//                        rstd_3: no_grad f32[batch, seq], d_y: no_grad T[batch, seq, hidden])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
 //     h           = f32(x)
 //     _1          = h^2
 //     _2          = _1 * h
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _3          = f32(d_y) * saved_4
+//     _3          = f32(d_y) * gathered_3
 //     _4          = broadcast(f32(0.0), axis = 3)
-//     _5          = f32(d_y) * saved_2
-//     _6          = -0.5 * sum(_3 * h, hidden) * (saved_5^2 * saved_5) / size(hidden) + _5 * saved_3
-//     _7          = 2.0 * (-0.5 * sum(_5 * _1, hidden) * (saved_3^2 * saved_3) / size(hidden) * _1)
-//     _8          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * saved_3), batch, seq, hidden), axis)
-//     _9          = scatter_add(_4, 2, sum(f32(d_y) * (h * saved_5), batch, seq, hidden), axis) + _8
-//     _10         = f32(d_y) * saved_0
-//     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (saved_1^2 * saved_1) / size(hidden) * _2)
-//     _12         = _10 * saved_1 + _11
-//     d_h         = _3 * saved_5 + _12 * _1 + 2.0 * ((_6 + _7 + _12 * h) * h)
-//     d_weight    = _9 + scatter_add(_4, 0, sum(f32(d_y) * (_2 * saved_1), batch, seq, hidden), axis)
+//     _5          = f32(d_y) * gathered_2
+//     _6          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _5 * rstd_2
+//     _7          = 2.0 * (-0.5 * sum(_5 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
+//     _8          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), axis)
+//     _9          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), axis) + _8
+//     _10         = f32(d_y) * gathered
+//     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
+//     _12         = _10 * rstd + _11
+//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_6 + _7 + _12 * h) * h)
+//     d_weight    = _9 + scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), axis)
 //     grad_weight = W(d_weight)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight, grad_bias[1]
@@ -30,8 +30,8 @@
 //     once, at the end (source.py:23)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, saved_0, saved_1, saved_2, saved_3, saved_4, saved_5: the cheapest cut between forward and backward by
-//     counted bytes at your shape: 128 MiB moved; only saved_0, saved_1, saved_2, saved_3, saved_4 and saved_5 are
+// saved = x, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3: the cheapest cut between forward and backward by
+//     counted bytes at your shape: 128 MiB moved; only gathered, rstd, gathered_2, rstd_2, gathered_3 and rstd_3 are
 //     written for it (source.py:22)
 // reduce.bias = fused: bias lacks batch, seq and hidden: its gradient is a sum over them. Each block keeps a partial
 //     sum beside its rows, a second step adds the partial sums in a fixed order (source.py:23)
@@ -59,16 +59,16 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0> saved_0,
-                             kw::Tensor<const float, 2> saved_1, kw::Tensor<const float, 0> saved_2,
-                             kw::Tensor<const float, 2> saved_3, kw::Tensor<const float, 0> saved_4,
-                             kw::Tensor<const float, 2> saved_5, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
+void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0> gathered,
+                             kw::Tensor<const float, 2> rstd, kw::Tensor<const float, 0> gathered_2,
+                             kw::Tensor<const float, 2> rstd_2, kw::Tensor<const float, 0> gathered_3,
+                             kw::Tensor<const float, 2> rstd_3, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                              kw::Tensor<float, 1> sum_slices, kw::Tensor<float, 1> sum_slices_2,
                              kw::Tensor<float, 1> sum_slices_3, kw::Tensor<float, 1> grad_bias_slices, int64_t batch,
                              int64_t seq, int64_t hidden, int64_t workers) {
-  const float saved_0_i = saved_0();
-  const float saved_4_i = saved_4();
-  const float saved_2_i = saved_2();
+  const float gathered_i = gathered();
+  const float gathered_3_i = gathered_3();
+  const float gathered_2_i = gathered_2();
   const bool stream_grad_x = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -86,46 +86,46 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
       double sum_total = 0;
       double sum_2_total = 0;
       double sum_3_total = 0;
-      const float saved_5_i = saved_5(i_batch, i_seq);
-      const float saved_3_i = saved_3(i_batch, i_seq);
-      const float saved_1_i = saved_1(i_batch, i_seq);
+      const float rstd_3_i = rstd_3(i_batch, i_seq);
+      const float rstd_2_i = rstd_2(i_batch, i_seq);
+      const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float sum_part = 0;
-        float sum_2_part = 0;
-        float sum_3_part = 0;
-        float sum_slices_part = 0;
-        float sum_slices_2_part = 0;
-        float sum_slices_3_part = 0;
-        float grad_bias_slices_part = 0;
-#pragma omp simd reduction(+ : sum_part) reduction(+ : sum_2_part) reduction(+ : sum_3_part) reduction(+ : sum_slices_part) reduction(+ : sum_slices_2_part) reduction(+ : sum_slices_3_part) reduction(+ : grad_bias_slices_part)
+        alignas(64) float sum_terms[kTile];
+        alignas(64) float sum_2_terms[kTile];
+        alignas(64) float sum_3_terms[kTile];
+        alignas(64) float sum_slices_terms[kTile];
+        alignas(64) float sum_slices_2_terms[kTile];
+        alignas(64) float sum_slices_3_terms[kTile];
+        alignas(64) float grad_bias_slices_terms[kTile];
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float d_y_i = d_y_row[i_hidden];
           const float h = x_row[i_hidden];
           const float product = h * h;
           const float product_2 = product * h;
-          sum_part += d_y_i * saved_0_i * product_2;
-          sum_2_part += d_y_i * saved_4_i * h;
-          sum_3_part += d_y_i * saved_2_i * product;
-          sum_slices_part += d_y_i * (h * saved_5_i);
-          sum_slices_2_part += d_y_i * (product * saved_3_i);
-          sum_slices_3_part += d_y_i * (product_2 * saved_1_i);
-          grad_bias_slices_part += d_y_i;
+          sum_terms[i_hidden - tile] = d_y_i * gathered_i * product_2;
+          sum_2_terms[i_hidden - tile] = d_y_i * gathered_3_i * h;
+          sum_3_terms[i_hidden - tile] = d_y_i * gathered_2_i * product;
+          sum_slices_terms[i_hidden - tile] = d_y_i * (h * rstd_3_i);
+          sum_slices_2_terms[i_hidden - tile] = d_y_i * (product * rstd_2_i);
+          sum_slices_3_terms[i_hidden - tile] = d_y_i * (product_2 * rstd_i);
+          grad_bias_slices_terms[i_hidden - tile] = d_y_i;
         }
-        sum_slices(worker) += sum_slices_part;
-        sum_slices_2(worker) += sum_slices_2_part;
-        sum_slices_3(worker) += sum_slices_3_part;
-        grad_bias_slices(worker) += grad_bias_slices_part;
-        sum_total += sum_part;
-        sum_2_total += sum_2_part;
-        sum_3_total += sum_3_part;
+        sum_slices(worker) += kw::tile_sum(sum_slices_terms, end - tile);
+        sum_slices_2(worker) += kw::tile_sum(sum_slices_2_terms, end - tile);
+        sum_slices_3(worker) += kw::tile_sum(sum_slices_3_terms, end - tile);
+        grad_bias_slices(worker) += kw::tile_sum(grad_bias_slices_terms, end - tile);
+        sum_total += kw::tile_sum(sum_terms, end - tile);
+        sum_2_total += kw::tile_sum(sum_2_terms, end - tile);
+        sum_3_total += kw::tile_sum(sum_3_terms, end - tile);
       }
       const float sum = float(sum_total);
       const float sum_2 = float(sum_2_total);
       const float sum_3 = float(sum_3_total);
-      const float quotient = -0.5f * sum * (saved_1_i * saved_1_i * saved_1_i) / float(hidden);
-      const float quotient_2 = -0.5f * sum_2 * (saved_5_i * saved_5_i * saved_5_i) / float(hidden);
-      const float quotient_3 = -0.5f * sum_3 * (saved_3_i * saved_3_i * saved_3_i) / float(hidden);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
+      const float quotient_2 = -0.5f * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / float(hidden);
+      const float quotient_3 = -0.5f * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -135,9 +135,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
           const float d_y_i = d_y_row[i_hidden];
           const float h = x_row[i_hidden];
           const float product = h * h;
-          const float sum_4 = d_y_i * saved_0_i * saved_1_i + 2.0f * (quotient * (product * h));
-          const float sum_5 = quotient_2 + d_y_i * saved_2_i * saved_3_i + 2.0f * (quotient_3 * product);
-          const float d_h = d_y_i * saved_4_i * saved_5_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
+          const float sum_4 = d_y_i * gathered_i * rstd_i + 2.0f * (quotient * (product * h));
+          const float sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + 2.0f * (quotient_3 * product);
+          const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
           grad_x_tile[i_hidden - tile] = T(d_h);
         }
         grad_x_block.finish(end - tile);
@@ -169,21 +169,21 @@ void poly_norm_backward_2_whole(kw::Tensor<W, 1> grad_bias, kw::Tensor<const flo
     double grad_bias_sum = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
-      float sum_total_part = 0;
-      float sum_total_2_part = 0;
-      float sum_total_3_part = 0;
-      float grad_bias_total_part = 0;
-#pragma omp simd reduction(+ : sum_total_part) reduction(+ : sum_total_2_part) reduction(+ : sum_total_3_part) reduction(+ : grad_bias_total_part)
+      alignas(64) float sum_total_terms[kTile];
+      alignas(64) float sum_total_2_terms[kTile];
+      alignas(64) float sum_total_3_terms[kTile];
+      alignas(64) float grad_bias_total_terms[kTile];
+#pragma omp simd
       for (int64_t worker = tile; worker < end; ++worker) {
-        sum_total_part += sum_slices_row[worker];
-        sum_total_2_part += sum_slices_2_row[worker];
-        sum_total_3_part += sum_slices_3_row[worker];
-        grad_bias_total_part += grad_bias_slices_row[worker];
+        sum_total_terms[worker - tile] = sum_slices_row[worker];
+        sum_total_2_terms[worker - tile] = sum_slices_2_row[worker];
+        sum_total_3_terms[worker - tile] = sum_slices_3_row[worker];
+        grad_bias_total_terms[worker - tile] = grad_bias_slices_row[worker];
       }
-      sum_sum += sum_total_part;
-      sum_total_2_total += sum_total_2_part;
-      sum_total_3_total += sum_total_3_part;
-      grad_bias_sum += grad_bias_total_part;
+      sum_sum += kw::tile_sum(sum_total_terms, end - tile);
+      sum_total_2_total += kw::tile_sum(sum_total_2_terms, end - tile);
+      sum_total_3_total += kw::tile_sum(sum_total_3_terms, end - tile);
+      grad_bias_sum += kw::tile_sum(grad_bias_total_terms, end - tile);
     }
     sum_total_parts[chunk] = sum_sum;
     sum_total_2_parts[chunk] = sum_total_2_total;
@@ -233,31 +233,31 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void poly_norm_backward(const T* x, const float* saved_0, const float* saved_1, const float* saved_2,
-                        const float* saved_3, const float* saved_4, const float* saved_5, const T* d_y, T* grad_x,
+void poly_norm_backward(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
+                        const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y, T* grad_x,
                         float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
                         int64_t batch_seq, int64_t hidden, int64_t workers, int64_t x_stride_1, int64_t d_y_stride_1,
                         int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<true>({x, {0, x_stride_1, 1}}, {saved_0}, {saved_1, {0, 1}}, {saved_2}, {saved_3, {0, 1}},
-                                {saved_4}, {saved_5, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+  poly_norm_backward_rows<true>({x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}},
+                                {gathered_3}, {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
                                 {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
                                 {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers);
 }
 
 // Any strides.
-void poly_norm_backward_strided(const T* x, const float* saved_0, const float* saved_1, const float* saved_2,
-                                const float* saved_3, const float* saved_4, const float* saved_5, const T* d_y,
+void poly_norm_backward_strided(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
+                                const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                 T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                 float* grad_bias_slices, int64_t batch, int64_t seq, int64_t hidden, int64_t workers,
-                                int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t saved_1_stride_0,
-                                int64_t saved_1_stride_1, int64_t saved_3_stride_0, int64_t saved_3_stride_1,
-                                int64_t saved_5_stride_0, int64_t saved_5_stride_1, int64_t d_y_stride_0,
+                                int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t rstd_stride_0,
+                                int64_t rstd_stride_1, int64_t rstd_2_stride_0, int64_t rstd_2_stride_1,
+                                int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                                 int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {saved_0},
-                                 {saved_1, {saved_1_stride_0, saved_1_stride_1}}, {saved_2},
-                                 {saved_3, {saved_3_stride_0, saved_3_stride_1}}, {saved_4},
-                                 {saved_5, {saved_5_stride_0, saved_5_stride_1}},
+  poly_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered},
+                                 {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
+                                 {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3},
+                                 {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
                                  {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                  {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}}, {sum_slices, {1}},
                                  {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden,

@@ -4,26 +4,26 @@
 //               eps = 1e-6)
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
-//     h        = f32(x)
-//     weight_2 = f32(weight)
-//     saved_0  = gather(weight_2, 0, weight_0)
-//     _1       = h^2
-//     _2       = _1 * h
-//     saved_1  = rsqrt(mean(_2^2, hidden) + eps)
-//     saved_2  = gather(weight_2, 1, weight_0)
-//     saved_3  = rsqrt(mean(_1^2, hidden) + eps)
-//     saved_4  = gather(weight_2, 2, weight_0)
-//     saved_5  = rsqrt(mean(_1, hidden) + eps)
-//     y        = saved_0 * (_2 * saved_1) + saved_2 * (_1 * saved_3) + saved_4 * (h * saved_5)
-//     _3       = T(y + f32(bias))
-//   return y = _3, saved_0, saved_1, saved_2, saved_3, saved_4, saved_5
+//     h          = f32(x)
+//     weight_2   = f32(weight)
+//     gathered   = gather(weight_2, 0, weight_0)
+//     _1         = h^2
+//     _2         = _1 * h
+//     rstd       = rsqrt(mean(_2^2, hidden) + eps)
+//     gathered_2 = gather(weight_2, 1, weight_0)
+//     rstd_2     = rsqrt(mean(_1^2, hidden) + eps)
+//     gathered_3 = gather(weight_2, 2, weight_0)
+//     rstd_3     = rsqrt(mean(_1, hidden) + eps)
+//     y          = gathered * (_2 * rstd) + gathered_2 * (_1 * rstd_2) + gathered_3 * (h * rstd_3)
+//     _3         = T(y + f32(bias))
+//   return y = _3, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:22) and is rounded
 //     once, at the end (source.py:23)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, saved_0, saved_1, saved_2, saved_3, saved_4, saved_5: the cheapest cut between forward and backward by
-//     counted bytes at your shape: 128 MiB moved; only saved_0, saved_1, saved_2, saved_3, saved_4 and saved_5 are
+// saved = x, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3: the cheapest cut between forward and backward by
+//     counted bytes at your shape: 128 MiB moved; only gathered, rstd, gathered_2, rstd_2, gathered_3 and rstd_3 are
 //     written for it (source.py:22)
 // reduce.bias = fused: bias lacks batch, seq and hidden: its gradient is a sum over them. Each block keeps a partial
 //     sum beside its rows, a second step adds the partial sums in a fixed order (source.py:23)
@@ -34,6 +34,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -50,8 +51,8 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
-                            kw::Tensor<T, 3> y, kw::Tensor<float, 2> saved_1, kw::Tensor<float, 2> saved_3,
-                            kw::Tensor<float, 2> saved_5, int64_t batch, int64_t seq, int64_t hidden, float eps) {
+                            kw::Tensor<T, 3> y, kw::Tensor<float, 2> rstd, kw::Tensor<float, 2> rstd_2,
+                            kw::Tensor<float, 2> rstd_3, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   const float weight_2 = weight(0);
   const float weight_2_2 = weight(1);
   const float weight_2_3 = weight(2);
@@ -67,31 +68,31 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
       double mean_3_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float mean_part = 0;
-        float mean_2_part = 0;
-        float mean_3_part = 0;
-#pragma omp simd reduction(+ : mean_part) reduction(+ : mean_2_part) reduction(+ : mean_3_part)
+        alignas(64) float mean_terms[kTile];
+        alignas(64) float mean_2_terms[kTile];
+        alignas(64) float mean_3_terms[kTile];
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float h = x_row[i_hidden];
           const float product = h * h;
           const float product_2 = product * h;
-          mean_part += product_2 * product_2;
-          mean_2_part += product * product;
-          mean_3_part += product;
+          mean_terms[i_hidden - tile] = product_2 * product_2;
+          mean_2_terms[i_hidden - tile] = product * product;
+          mean_3_terms[i_hidden - tile] = product;
         }
-        mean_total += mean_part;
-        mean_2_total += mean_2_part;
-        mean_3_total += mean_3_part;
+        mean_total += kw::tile_sum(mean_terms, end - tile);
+        mean_2_total += kw::tile_sum(mean_2_terms, end - tile);
+        mean_3_total += kw::tile_sum(mean_3_terms, end - tile);
       }
       const float mean = float(mean_total / hidden);
       const float mean_2 = float(mean_2_total / hidden);
       const float mean_3 = float(mean_3_total / hidden);
-      const float saved_1_i = kw::rsqrt(mean + eps);
-      const float saved_3_i = kw::rsqrt(mean_2 + eps);
-      const float saved_5_i = kw::rsqrt(mean_3 + eps);
-      saved_1(i_batch, i_seq) = saved_1_i;
-      saved_3(i_batch, i_seq) = saved_3_i;
-      saved_5(i_batch, i_seq) = saved_5_i;
+      const float rstd_i = kw::rsqrt(mean + eps);
+      const float rstd_2_i = kw::rsqrt(mean_2 + eps);
+      const float rstd_3_i = kw::rsqrt(mean_3 + eps);
+      rstd(i_batch, i_seq) = rstd_i;
+      rstd_2(i_batch, i_seq) = rstd_2_i;
+      rstd_3(i_batch, i_seq) = rstd_3_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
@@ -100,8 +101,8 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float h = x_row[i_hidden];
           const float product = h * h;
-          const float sum = weight_2 * (product * h * saved_1_i) + weight_2_2 * (product * saved_3_i);
-          const float y_i = sum + weight_2_3 * (h * saved_5_i);
+          const float sum = weight_2 * (product * h * rstd_i) + weight_2_2 * (product * rstd_2_i);
+          const float y_i = sum + weight_2_3 * (h * rstd_3_i);
           y_tile[i_hidden - tile] = T(y_i + bias_i);
         }
         y_block.finish(end - tile);
@@ -110,14 +111,14 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
 }
 
 template <bool kUnit>
-void poly_norm_forward_2_elements(kw::Tensor<const W, 1> weight, kw::Tensor<float, 0> saved_0,
-                                  kw::Tensor<float, 0> saved_2, kw::Tensor<float, 0> saved_4) {
+void poly_norm_forward_2_elements(kw::Tensor<const W, 1> weight, kw::Tensor<float, 0> gathered,
+                                  kw::Tensor<float, 0> gathered_2, kw::Tensor<float, 0> gathered_3) {
   const W32 weight_i = weight(0);
   const W32 weight_i_2 = weight(1);
   const W32 weight_i_3 = weight(2);
-  saved_0() = float(weight_i);
-  saved_2() = float(weight_i_2);
-  saved_4() = float(weight_i_3);
+  gathered() = float(weight_i);
+  gathered_2() = float(weight_i_2);
+  gathered_3() = float(weight_i_3);
 }
 
 }  // namespace
@@ -125,28 +126,28 @@ void poly_norm_forward_2_elements(kw::Tensor<const W, 1> weight, kw::Tensor<floa
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void poly_norm_forward(const T* x, const W* weight, const W* bias, T* y, float* saved_1, float* saved_3, float* saved_5,
+void poly_norm_forward(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                        int64_t batch_seq, int64_t hidden, int64_t x_stride_1, int64_t y_stride_1, float eps) {
   poly_norm_forward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {bias, {0}}, {y, {0, y_stride_1, 1}},
-                               {saved_1, {0, 1}}, {saved_3, {0, 1}}, {saved_5, {0, 1}}, 1, batch_seq, hidden, eps);
+                               {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps);
 }
 
 // Any strides.
-void poly_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, float* saved_1, float* saved_3,
-                               float* saved_5, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
+void poly_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
+                               float* rstd_3, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
                                int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0, int64_t y_stride_0,
-                               int64_t y_stride_1, int64_t y_stride_2, int64_t saved_1_stride_0,
-                               int64_t saved_1_stride_1, int64_t saved_3_stride_0, int64_t saved_3_stride_1,
-                               int64_t saved_5_stride_0, int64_t saved_5_stride_1, float eps) {
+                               int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0, int64_t rstd_stride_1,
+                               int64_t rstd_2_stride_0, int64_t rstd_2_stride_1, int64_t rstd_3_stride_0,
+                               int64_t rstd_3_stride_1, float eps) {
   poly_norm_forward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {bias, {0}},
-                                {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                {saved_1, {saved_1_stride_0, saved_1_stride_1}},
-                                {saved_3, {saved_3_stride_0, saved_3_stride_1}},
-                                {saved_5, {saved_5_stride_0, saved_5_stride_1}}, batch, seq, hidden, eps);
+                                {y, {y_stride_0, y_stride_1, y_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+                                {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
+                                {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch, seq, hidden, eps);
 }
 
-void poly_norm_forward_2(const W* weight, float* saved_0, float* saved_2, float* saved_4, int64_t weight_stride_0) {
-  poly_norm_forward_2_elements<false>({weight, {weight_stride_0}}, {saved_0}, {saved_2}, {saved_4});
+void poly_norm_forward_2(const W* weight, float* gathered, float* gathered_2, float* gathered_3,
+                         int64_t weight_stride_0) {
+  poly_norm_forward_2_elements<false>({weight, {weight_stride_0}}, {gathered}, {gathered_2}, {gathered_3});
 }
 
 }  // extern "C"

@@ -1,15 +1,15 @@
 // rms_norm_gemma, backward:
 //
 //   op RMSNormGemma_backward(x: no_grad T[batch, seq, hidden], weight: parameter no_grad W[hidden],
-//                           saved_0: no_grad f32[batch, seq], d_y: no_grad T[batch, seq, hidden])
+//                           rstd: no_grad f32[batch, seq], d_y: no_grad T[batch, seq, hidden])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 3072
 //     x_float     = f32(x)
-//     normed      = x_float * saved_0
+//     normed      = x_float * rstd
 //     d_normed    = f32(d_y) * (1.0 + f32(weight))
 //     grad_weight = W(sum(f32(d_y) * normed, batch, seq))
-//     _1          = -0.5 * sum(d_normed * x_float, hidden) * (saved_0^2 * saved_0) / size(hidden)
-//     d_x_float   = d_normed * saved_0 + 2.0 * (_1 * x_float)
+//     _1          = -0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden) * x_float
+//     d_x_float   = d_normed * rstd + 2.0 * _1
 //     grad_x      = T(d_x_float)
 //   return grad_x, grad_weight
 //
@@ -17,8 +17,8 @@
 //     once, at the end
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 48.1 MiB
-//     moved; only saved_0 is written for it (source.py:17)
+// saved = x, weight, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 48.1 MiB
+//     moved; only rstd is written for it (source.py:17)
 // reduce.weight = fused: weight lacks batch and seq: its gradient is a sum over them. Each block keeps a partial sum
 //     beside its rows, a second step adds the partial sums in a fixed order (source.py:18)
 //
@@ -28,6 +28,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -45,9 +46,9 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
-                                  kw::Tensor<const float, 2> saved_0, kw::Tensor<const T, 3> d_y,
-                                  kw::Tensor<T, 3> grad_x, kw::Tensor<float, 2> grad_weight_slices, int64_t batch,
-                                  int64_t seq, int64_t hidden, int64_t workers) {
+                                  kw::Tensor<const float, 2> rstd, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
+                                  kw::Tensor<float, 2> grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
+                                  int64_t workers) {
   const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -62,23 +63,23 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
       double sum_total = 0;
-      const float saved_0_i = saved_0(i_batch, i_seq);
+      const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) float terms[kTile];
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float d_y_i = d_y_row[i_hidden];
           const float d_normed = d_y_i * (1.0f + float(weight_row[i_hidden]));
           const float x_float = x_row[i_hidden];
-          const float normed = x_float * saved_0_i;
-          part += d_normed * x_float;
+          const float normed = x_float * rstd_i;
+          terms[i_hidden - tile] = d_normed * x_float;
           grad_weight_slices_row[i_hidden] += d_y_i * normed;
         }
-        sum_total += part;
+        sum_total += kw::tile_sum(terms, end - tile);
       }
       const float sum = float(sum_total);
-      const float quotient = -0.5f * sum * (saved_0_i * saved_0_i * saved_0_i) / float(hidden);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -87,7 +88,7 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float d_normed = float(d_y_row[i_hidden]) * (1.0f + float(weight_row[i_hidden]));
           const float x_float = x_row[i_hidden];
-          const float d_x_float = d_normed * saved_0_i + 2.0f * (quotient * x_float);
+          const float d_x_float = d_normed * rstd_i + 2.0f * (quotient * x_float);
           grad_x_tile[i_hidden - tile] = T(d_x_float);
         }
         grad_x_block.finish(end - tile);
@@ -105,17 +106,17 @@ void rms_norm_gemma_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<
     const int64_t end = kw::min(hidden, tile + kTile);
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
-      float part[kTile] = {};
+      float terms[kTile] = {};
       for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
         const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          part[i_hidden - tile] += grad_weight_slices_row[i_hidden];
+          terms[i_hidden - tile] += grad_weight_slices_row[i_hidden];
         }
       }
 #pragma omp simd
       for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-        grad_weight_sum[i_hidden - tile] += part[i_hidden - tile];
+        grad_weight_sum[i_hidden - tile] += terms[i_hidden - tile];
       }
     }
 #pragma omp simd
@@ -131,26 +132,26 @@ void rms_norm_gemma_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void rms_norm_gemma_backward(const T* x, const W* weight, const float* saved_0, const T* d_y, T* grad_x,
+void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                              float* grad_weight_slices, int64_t batch_seq, int64_t hidden, int64_t workers,
                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                              int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {saved_0, {0, 1}},
+  rms_norm_gemma_backward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}},
                                      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
                                      workers);
 }
 
 // Any strides.
-void rms_norm_gemma_backward_strided(const T* x, const W* weight, const float* saved_0, const T* d_y, T* grad_x,
+void rms_norm_gemma_backward_strided(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                      float* grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
                                      int64_t workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
-                                     int64_t weight_stride_0, int64_t saved_0_stride_0, int64_t saved_0_stride_1,
+                                     int64_t weight_stride_0, int64_t rstd_stride_0, int64_t rstd_stride_1,
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                      int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                      int64_t grad_weight_slices_stride_0) {
   rms_norm_gemma_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
-                                      {saved_0, {saved_0_stride_0, saved_0_stride_1}},
+                                      {rstd, {rstd_stride_0, rstd_stride_1}},
                                       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                       {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden,

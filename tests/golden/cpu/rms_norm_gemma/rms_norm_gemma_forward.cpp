@@ -4,17 +4,17 @@
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 3072
 //     x_float = f32(x)
-//     saved_0 = rsqrt(mean(x_float^2, hidden) + eps)
-//     normed  = x_float * saved_0
+//     rstd    = rsqrt(mean(x_float^2, hidden) + eps)
+//     normed  = x_float * rstd
 //     y       = T(normed * (1.0 + f32(weight)))
-//   return y, saved_0
+//   return y, rstd
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:18) and is rounded
 //     once, at the end
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 48.1 MiB
-//     moved; only saved_0 is written for it (source.py:17)
+// saved = x, weight, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 48.1 MiB
+//     moved; only rstd is written for it (source.py:17)
 // reduce.weight = fused: weight lacks batch and seq: its gradient is a sum over them. Each block keeps a partial sum
 //     beside its rows, a second step adds the partial sums in a fixed order (source.py:18)
 //
@@ -24,6 +24,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -40,7 +41,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 3> y,
-                                 kw::Tensor<float, 2> saved_0, int64_t batch, int64_t seq, int64_t hidden, float eps) {
+                                 kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   const auto weight_row = weight.row<kUnit>();
   const bool stream_y = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -51,17 +52,17 @@ void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
       double mean_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) float terms[kTile];
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_float = x_row[i_hidden];
-          part += x_float * x_float;
+          terms[i_hidden - tile] = x_float * x_float;
         }
-        mean_total += part;
+        mean_total += kw::tile_sum(terms, end - tile);
       }
       const float mean = float(mean_total / hidden);
-      const float saved_0_i = kw::rsqrt(mean + eps);
-      saved_0(i_batch, i_seq) = saved_0_i;
+      const float rstd_i = kw::rsqrt(mean + eps);
+      rstd(i_batch, i_seq) = rstd_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
@@ -69,7 +70,7 @@ void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_float = x_row[i_hidden];
-          const float normed = x_float * saved_0_i;
+          const float normed = x_float * rstd_i;
           y_tile[i_hidden - tile] = T(normed * (1.0f + float(weight_row[i_hidden])));
         }
         y_block.finish(end - tile);
@@ -82,20 +83,20 @@ void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void rms_norm_gemma_forward(const T* x, const W* weight, T* y, float* saved_0, int64_t batch_seq, int64_t hidden,
+void rms_norm_gemma_forward(const T* x, const W* weight, T* y, float* rstd, int64_t batch_seq, int64_t hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {saved_0, {0, 1}},
-                                    1, batch_seq, hidden, eps);
+  rms_norm_gemma_forward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1,
+                                    batch_seq, hidden, eps);
 }
 
 // Any strides.
-void rms_norm_gemma_forward_strided(const T* x, const W* weight, T* y, float* saved_0, int64_t batch, int64_t seq,
+void rms_norm_gemma_forward_strided(const T* x, const W* weight, T* y, float* rstd, int64_t batch, int64_t seq,
                                     int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                                     int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
-                                    int64_t saved_0_stride_0, int64_t saved_0_stride_1, float eps) {
+                                    int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
   rms_norm_gemma_forward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
-                                     {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                     {saved_0, {saved_0_stride_0, saved_0_stride_1}}, batch, seq, hidden, eps);
+                                     {y, {y_stride_0, y_stride_1, y_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+                                     batch, seq, hidden, eps);
 }
 
 }  // extern "C"

@@ -5,17 +5,17 @@
 //     sizes batch = 4, seq = 2048, hidden = 4096
 //     x_2      = f32(x)
 //     variance = mean(x_2^2, hidden)
-//     saved_0  = rsqrt(variance + eps)
-//     x_3      = x_2 * saved_0
+//     rstd     = rsqrt(variance + eps)
+//     x_3      = x_2 * rstd
 //     y        = weight * T(x_3)
-//   return y, saved_0
+//   return y, rstd
 //
 // casting = llama: the normalised value is computed wide and rounded to T before the product with the weight
 //     (source.py:20)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (variance) (source.py:18)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, weight, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 64.1 MiB
-//     moved; only saved_0 is written for it (source.py:19)
+// saved = x, weight, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.1 MiB
+//     moved; only rstd is written for it (source.py:19)
 // reduce.weight = fused: weight lacks batch and seq: its gradient is a sum over them. Each block keeps a partial sum
 //     beside its rows, a second step adds the partial sums in a fixed order (source.py:20)
 //
@@ -25,6 +25,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -43,7 +44,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y,
-                                 kw::Tensor<float, 2> saved_0, int64_t batch, int64_t seq, int64_t hidden, float eps) {
+                                 kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   const auto weight_row = weight.row<kUnit>();
   const bool stream_y = kw::streams<WT>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -54,17 +55,17 @@ void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
       double variance_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        float part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) float terms[kTile];
+#pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_2 = x_row[i_hidden];
-          part += x_2 * x_2;
+          terms[i_hidden - tile] = x_2 * x_2;
         }
-        variance_total += part;
+        variance_total += kw::tile_sum(terms, end - tile);
       }
       const float variance = float(variance_total / hidden);
-      const float saved_0_i = kw::rsqrt(variance + eps);
-      saved_0(i_batch, i_seq) = saved_0_i;
+      const float rstd_i = kw::rsqrt(variance + eps);
+      rstd(i_batch, i_seq) = rstd_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<WT, kUnit, kTile> y_block(y_row, tile, stream_y);
@@ -72,7 +73,7 @@ void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_2 = x_row[i_hidden];
-          const float x_3 = x_2 * saved_0_i;
+          const float x_3 = x_2 * rstd_i;
           y_tile[i_hidden - tile] = WT(WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(x_3)));
         }
         y_block.finish(end - tile);
@@ -85,20 +86,20 @@ void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* saved_0, int64_t batch_seq, int64_t hidden,
+void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* rstd, int64_t batch_seq, int64_t hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {saved_0, {0, 1}},
-                                    1, batch_seq, hidden, eps);
+  rms_norm_llama_forward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1,
+                                    batch_seq, hidden, eps);
 }
 
 // Any strides.
-void rms_norm_llama_forward_strided(const T* x, const W* weight, WT* y, float* saved_0, int64_t batch, int64_t seq,
+void rms_norm_llama_forward_strided(const T* x, const W* weight, WT* y, float* rstd, int64_t batch, int64_t seq,
                                     int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                                     int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
-                                    int64_t saved_0_stride_0, int64_t saved_0_stride_1, float eps) {
+                                    int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
   rms_norm_llama_forward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
-                                     {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                     {saved_0, {saved_0_stride_0, saved_0_stride_1}}, batch, seq, hidden, eps);
+                                     {y, {y_stride_0, y_stride_1, y_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+                                     batch, seq, hidden, eps);
 }
 
 }  // extern "C"

@@ -27,6 +27,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -61,15 +62,15 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
       const float rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        float part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) float terms[kTile];
+#pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
           const W32 d_y_i = d_y_row[col];
           const float h = x_row[col];
-          part += float(d_y_i * W32(weight_row[col])) * h;
+          terms[col - tile] = float(d_y_i * W32(weight_row[col])) * h;
           grad_weight_slices_row[col] += d_y_i * W32(h * rstd_i);
         }
-        d_rstd_total += part;
+        d_rstd_total += kw::tile_sum(terms, end - tile);
       }
       const float d_rstd = float(d_rstd_total);
       const float quotient = -0.5f * d_rstd * (rstd_i * rstd_i * rstd_i) / float(cols);
@@ -98,17 +99,17 @@ void rms_norm_mixed_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<
     const int64_t end = kw::min(cols, tile + kTile);
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
-      W32 part[kTile] = {};
+      W32 terms[kTile] = {};
       for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
         const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          part[col - tile] += grad_weight_slices_row[col];
+          terms[col - tile] += grad_weight_slices_row[col];
         }
       }
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        grad_weight_sum[col - tile] += part[col - tile];
+        grad_weight_sum[col - tile] += terms[col - tile];
       }
     }
 #pragma omp simd

@@ -23,6 +23,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -49,13 +50,13 @@ void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
     double mean_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      float part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) float terms[kTile];
+#pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const float h = x_row[col];
-        part += h * h;
+        terms[col - tile] = h * h;
       }
-      mean_total += part;
+      mean_total += kw::tile_sum(terms, end - tile);
     }
     const float mean = float(mean_total / cols);
     const float rstd_i = kw::rsqrt(mean + eps);

@@ -1,19 +1,19 @@
 // rms_norm_none, backward:
 //
-//   op rms_norm_none_backward(x: no_grad T[rows, cols], weight: no_grad W[cols],
-//                           saved_0: no_grad T[rows], d_y: no_grad T|W[rows, cols])
+//   op rms_norm_none_backward(x: no_grad T[rows, cols], weight: no_grad W[cols], rstd: no_grad T[rows],
+//                           d_y: no_grad T|W[rows, cols])
 //     types T = bf16, W = bf16
 //     sizes rows = 8192, cols = 4096
 //     _1          = T(d_y * weight)
-//     grad_weight = W(sum(d_y * (x * saved_0), rows))
-//     d_mean_square = -0.5 * sum(_1 * x, cols) * (saved_0^2 * saved_0)
-//     grad_x      = _1 * saved_0 + 2.0 * (d_mean_square / size(cols) * x)
+//     grad_weight = W(sum(d_y * (x * rstd), rows))
+//     d_mean_square = -0.5 * sum(_1 * x, cols) * (rstd^2 * rstd)
+//     grad_x      = _1 * rstd + 2.0 * (d_mean_square / size(cols) * x)
 //   return grad_x, grad_weight
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean_square) (source.py:9)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:8)
-// saved = x, weight, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 64.0 MiB
-//     moved; only saved_0 is written for it (source.py:10)
+// saved = x, weight, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.0 MiB
+//     moved; only rstd is written for it (source.py:10)
 // reduce.weight = fused: weight lacks rows: its gradient is a sum over them. Each block keeps a partial sum beside its
 //     rows, a second step adds the partial sums in a fixed order (source.py:10)
 //
@@ -23,6 +23,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -41,8 +42,8 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
-                                 kw::Tensor<const T, 1> saved_0, kw::Tensor<const TW, 2> d_y, kw::Tensor<T, 2> grad_x,
+void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T, 1> rstd,
+                                 kw::Tensor<const TW, 2> d_y, kw::Tensor<T, 2> grad_x,
                                  kw::Tensor<TW32, 2> grad_weight_slices, int64_t rows, int64_t cols, int64_t workers) {
   const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(rows * cols, cols, kStreamBytes);
@@ -56,24 +57,24 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(row);
       double sum_total = 0;
-      const T32 saved_0_i = saved_0(row);
+      const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        T32 part = 0;
-#pragma omp simd reduction(+ : part)
+        alignas(64) T32 terms[kTile];
+#pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
           const TW32 d_y_i = d_y_row[col];
           const T32 rounded = kw::round_to<T>(kw::round_to<TW>(d_y_i * TW32(weight_row[col])));
           const T32 x_i = x_row[col];
-          const TW32 product = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * saved_0_i)));
-          part += kw::round_to<T>(rounded * x_i);
+          const TW32 product = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rstd_i)));
+          terms[col - tile] = kw::round_to<T>(rounded * x_i);
           grad_weight_slices_row[col] += product;
         }
-        sum_total += part;
+        sum_total += kw::tile_sum(terms, end - tile);
       }
       const T32 sum = kw::round_to<T>(T32(sum_total));
-      const T32 product_2 = kw::round_to<T>(kw::round_to<T>(saved_0_i * saved_0_i) * saved_0_i);
-      const T32 d_mean_square = kw::round_to<T>(kw::round_to<T>(T32(-0.5) * sum) * product_2);
+      const T32 d_mean_square = kw::round_to<T>(kw::round_to<T>(T32(-0.5) * sum) *
+          kw::round_to<T>(kw::round_to<T>(rstd_i * rstd_i) * rstd_i));
       const T32 quotient = kw::round_to<T>(d_mean_square / T32(cols));
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
@@ -82,8 +83,8 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
           const T32 rounded = kw::round_to<T>(kw::round_to<TW>(TW32(d_y_row[col]) * TW32(weight_row[col])));
-          const T32 product_3 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_row[col])));
-          grad_x_tile[col - tile] = T(kw::round_to<T>(rounded * saved_0_i) + product_3);
+          const T32 product_2 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_row[col])));
+          grad_x_tile[col - tile] = T(kw::round_to<T>(rounded * rstd_i) + product_2);
         }
         grad_x_block.finish(end - tile);
       }
@@ -100,17 +101,17 @@ void rms_norm_none_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<c
     const int64_t end = kw::min(cols, tile + kTile);
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
-      TW32 part[kTile] = {};
+      TW32 terms[kTile] = {};
       for (int64_t worker = run; worker < kw::min(workers, run + kChain); ++worker) {
         const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          part[col - tile] += grad_weight_slices_row[col];
+          terms[col - tile] += grad_weight_slices_row[col];
         }
       }
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        grad_weight_sum[col - tile] += part[col - tile];
+        grad_weight_sum[col - tile] += terms[col - tile];
       }
     }
 #pragma omp simd
@@ -127,24 +128,24 @@ void rms_norm_none_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<c
 extern "C" {
 
 // The innermost axis of every tensor is contiguous.
-void rms_norm_none_backward(const T* x, const W* weight, const T* saved_0, const TW* d_y, T* grad_x,
+void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                             TW32* grad_weight_slices, int64_t rows, int64_t cols, int64_t workers, int64_t x_stride_0,
-                            int64_t saved_0_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                             int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {saved_0, {saved_0_stride_0}},
+  rms_norm_none_backward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}},
                                     {d_y, {d_y_stride_0, 1}}, {grad_x, {grad_x_stride_0, 1}},
                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers);
 }
 
 // Any strides.
-void rms_norm_none_backward_strided(const T* x, const W* weight, const T* saved_0, const TW* d_y, T* grad_x,
+void rms_norm_none_backward_strided(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                     TW32* grad_weight_slices, int64_t rows, int64_t cols, int64_t workers,
                                     int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
-                                    int64_t saved_0_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
+                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                     int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<false>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}},
-                                     {saved_0, {saved_0_stride_0}}, {d_y, {d_y_stride_0, d_y_stride_1}},
+                                     {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, d_y_stride_1}},
                                      {grad_x, {grad_x_stride_0, grad_x_stride_1}},
                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers);
 }

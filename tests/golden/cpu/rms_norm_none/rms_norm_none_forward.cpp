@@ -4,14 +4,14 @@
 //     types T = bf16, W = bf16
 //     sizes rows = 8192, cols = 4096
 //     mean_square = mean(x^2, cols)
-//     saved_0     = rsqrt(mean_square + eps)
-//     y           = x * saved_0 * weight
-//   return y, saved_0
+//     rstd        = rsqrt(mean_square + eps)
+//     y           = x * rstd * weight
+//   return y, rstd
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean_square) (source.py:9)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:8)
-// saved = x, weight, saved_0: the cheapest cut between forward and backward by counted bytes at your shape: 64.0 MiB
-//     moved; only saved_0 is written for it (source.py:10)
+// saved = x, weight, rstd: the cheapest cut between forward and backward by counted bytes at your shape: 64.0 MiB
+//     moved; only rstd is written for it (source.py:10)
 // reduce.weight = fused: weight lacks rows: its gradient is a sum over them. Each block keeps a partial sum beside its
 //     rows, a second step adds the partial sums in a fixed order (source.py:10)
 //
@@ -21,6 +21,7 @@
 
 #include "kw/element.h"
 #include "kw/math.h"
+#include "kw/reduction.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -39,7 +40,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<TW, 2> y,
-                                kw::Tensor<T, 1> saved_0, int64_t rows, int64_t cols, T32 eps) {
+                                kw::Tensor<T, 1> rstd, int64_t rows, int64_t cols, T32 eps) {
   const auto weight_row = weight.row<kUnit>();
   const bool stream_y = kw::streams<TW>(rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
@@ -49,24 +50,24 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
     double mean_square_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      T32 part = 0;
-#pragma omp simd reduction(+ : part)
+      alignas(64) T32 terms[kTile];
+#pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
-        part += kw::round_to<T>(x_i * x_i);
+        terms[col - tile] = kw::round_to<T>(x_i * x_i);
       }
-      mean_square_total += part;
+      mean_square_total += kw::tile_sum(terms, end - tile);
     }
     const T32 mean_square = kw::round_to<T>(T32(mean_square_total / cols));
-    const T32 saved_0_i = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(mean_square + eps)));
-    saved_0(row) = T(saved_0_i);
+    const T32 rstd_i = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(mean_square + eps)));
+    rstd(row) = T(rstd_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<TW, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = TW(TW32(kw::round_to<T>(T32(x_row[col]) * saved_0_i)) * TW32(weight_row[col]));
+        y_tile[col - tile] = TW(TW32(kw::round_to<T>(T32(x_row[col]) * rstd_i)) * TW32(weight_row[col]));
       }
       y_block.finish(end - tile);
     }
@@ -78,18 +79,18 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
 extern "C" {
 
 // The innermost axis of every tensor is contiguous.
-void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* saved_0, int64_t rows, int64_t cols,
-                           int64_t x_stride_0, int64_t y_stride_0, int64_t saved_0_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}},
-                                   {saved_0, {saved_0_stride_0}}, rows, cols, eps);
+void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int64_t rows, int64_t cols, int64_t x_stride_0,
+                           int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
+  rms_norm_none_forward_rows<true>({x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}},
+                                   rows, cols, eps);
 }
 
 // Any strides.
-void rms_norm_none_forward_strided(const T* x, const W* weight, TW* y, T* saved_0, int64_t rows, int64_t cols,
+void rms_norm_none_forward_strided(const T* x, const W* weight, TW* y, T* rstd, int64_t rows, int64_t cols,
                                    int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0,
-                                   int64_t y_stride_1, int64_t saved_0_stride_0, T32 eps) {
+                                   int64_t y_stride_1, int64_t rstd_stride_0, T32 eps) {
   rms_norm_none_forward_rows<false>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}},
-                                    {y, {y_stride_0, y_stride_1}}, {saved_0, {saved_0_stride_0}}, rows, cols, eps);
+                                    {y, {y_stride_0, y_stride_1}}, {rstd, {rstd_stride_0}}, rows, cols, eps);
 }
 
 }  // extern "C"
