@@ -1,4 +1,5 @@
-// The functions of a kernel on the CPU, by the names of the math, for float and double.
+// The functions of a kernel on the CPU, by the names of the math, for float and double. Those of floats are
+// straight-line code, so that a loop that calls them becomes vector instructions.
 #pragma once
 
 #include <cmath>
@@ -7,21 +8,42 @@
 
 #include "error_function.h"
 #include "exponential.h"
+#include "trigonometric.h"
 
 namespace kw {
 
 using std::abs;
-using std::acos;
-using std::asin;
-using std::atan;
-using std::atan2;
 using std::ceil;
-using std::cos;
 using std::floor;
-using std::sin;
 using std::sqrt;
-using std::tan;
 using std::trunc;
+
+// Doubles: the C library's. The same names for floats are in the headers above.
+#define KW_OF_DOUBLE(name) \
+  inline double name(double x) { return std::name(x); }
+KW_OF_DOUBLE(acos)
+KW_OF_DOUBLE(acosh)
+KW_OF_DOUBLE(asin)
+KW_OF_DOUBLE(asinh)
+KW_OF_DOUBLE(atan)
+KW_OF_DOUBLE(atanh)
+KW_OF_DOUBLE(cos)
+KW_OF_DOUBLE(cosh)
+KW_OF_DOUBLE(erf)
+KW_OF_DOUBLE(erfc)
+KW_OF_DOUBLE(exp)
+KW_OF_DOUBLE(exp2)
+KW_OF_DOUBLE(expm1)
+KW_OF_DOUBLE(log)
+KW_OF_DOUBLE(log1p)
+KW_OF_DOUBLE(log2)
+KW_OF_DOUBLE(sin)
+KW_OF_DOUBLE(sinh)
+KW_OF_DOUBLE(tan)
+KW_OF_DOUBLE(tanh)
+#undef KW_OF_DOUBLE
+inline double atan2(double y, double x) { return std::atan2(y, x); }
+inline double pow(double x, double y) { return std::pow(x, y); }
 
 template <class T>
 inline T round_half_even(T x) {
@@ -31,24 +53,7 @@ template <class T>
 inline T rsqrt(T x) {
   return 1 / std::sqrt(x);
 }
-inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-// Of floats these are in exponential.h and error_function.h, as vector instructions.
-inline double acosh(double x) { return std::acosh(x); }
-inline double asinh(double x) { return std::asinh(x); }
-inline double atanh(double x) { return std::atanh(x); }
-inline double cosh(double x) { return std::cosh(x); }
-inline double erf(double x) { return std::erf(x); }
-inline double erfc(double x) { return std::erfc(x); }
-inline double exp(double x) { return std::exp(x); }
-inline double exp2(double x) { return std::exp2(x); }
-inline double expm1(double x) { return std::expm1(x); }
-inline double log(double x) { return std::log(x); }
-inline double log1p(double x) { return std::log1p(x); }
-inline double log2(double x) { return std::log2(x); }
-inline double pow(double x, double y) { return std::pow(x, y); }
-inline double sinh(double x) { return std::sinh(x); }
-inline double tanh(double x) { return std::tanh(x); }
+inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 inline double erfinv(double x) {
   const double magnitude = std::fabs(x), rest = 1 - magnitude;
   if (!(magnitude < 1)) return magnitude == 1 ? std::copysign(INFINITY, x) : NAN;

@@ -6,10 +6,10 @@
 
 namespace kw::detail {
 
-inline uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
+[[gnu::always_inline]] inline uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
 [[gnu::always_inline]] inline float float_of(uint32_t bits) { return __builtin_bit_cast(float, bits); }
-inline uint64_t bits_of(double x) { return __builtin_bit_cast(uint64_t, x); }
-inline double double_of(uint64_t bits) { return __builtin_bit_cast(double, bits); }
+[[gnu::always_inline]] inline uint64_t bits_of(double x) { return __builtin_bit_cast(uint64_t, x); }
+[[gnu::always_inline]] inline double double_of(uint64_t bits) { return __builtin_bit_cast(double, bits); }
 
 inline constexpr float kInfinity = __builtin_inff();
 inline constexpr float kNan = __builtin_nanf("");
@@ -22,7 +22,7 @@ inline constexpr float kNan = __builtin_nanf("");
   return a * b + c;
 #endif
 }
-inline double fma(double a, double b, double c) {
+[[gnu::always_inline]] inline double fma(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
 #else
@@ -30,9 +30,36 @@ inline double fma(double a, double b, double c) {
 #endif
 }
 
+// What a long polynomial is evaluated in where its error counts: each step is rounded twice without such an
+// instruction.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+using Working = float;
+#else
+using Working = double;
+#endif
+
+// a*b - p for p = a*b rounded: what the rounding has lost, exactly.
+[[gnu::always_inline]] inline float lost_by_product(float a, float b, float p) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fmaf(a, b, -p);
+#else
+  return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) - static_cast<double>(p));
+#endif
+}
+[[gnu::always_inline]] inline double lost_by_product(double a, double b, double p) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fma(a, b, -p);
+#else
+  constexpr double kSplit = 134217729.0;  // 2^27 + 1: each factor in two halves, whose products are exact
+  const double ah = a * kSplit - (a * kSplit - a), al = a - ah;
+  const double bh = b * kSplit - (b * kSplit - b), bl = b - bh;
+  return ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+#endif
+}
+
 // c[0] + c[1] x + c[2] x^2 + …
 template <class T, int N>
-inline T polynomial(T x, const T (&c)[N]) {
+[[gnu::always_inline]] inline T polynomial(T x, const T (&c)[N]) {
   T sum = c[N - 1];
 #pragma GCC unroll 16
   for (int i = N - 2; i >= 0; --i) sum = fma(sum, x, c[i]);
@@ -47,22 +74,18 @@ inline T polynomial(T x, const T (&c)[N]) {
 
 [[gnu::always_inline]] inline float with_sign_of(float magnitude, float x) { return __builtin_copysignf(magnitude, x); }
 
-// Both sides are there: a compiler that made a branch of it could not use vector instructions.
-[[gnu::always_inline]] inline float choose(bool condition, float a, float b) {
-  const uint32_t mask = condition ? ~0u : 0u;
-  return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
-}
-
 // 2^n for -126 <= n <= 127.
 [[gnu::always_inline]] inline float power_of_two(int32_t n) { return float_of(static_cast<uint32_t>(n + 127) << 23); }
-inline double power_of_two_double(int64_t n) { return double_of(static_cast<uint64_t>(n + 1023) << 52); }
+[[gnu::always_inline]] inline double power_of_two_double(int64_t n) {
+  return double_of(static_cast<uint64_t>(n + 1023) << 52);
+}
 
 // The nearest whole number of |x| < 2^22, and x as an integer: added to 1.5*2^23, the fraction falls off at the end.
 struct Nearest {
   float number;
   int32_t integer;
 };
-inline Nearest nearest(float x) {
+[[gnu::always_inline]] inline Nearest nearest(float x) {
   constexpr float kShift = 12582912.0f;
   const float shifted = x + kShift;
   return {shifted - kShift, static_cast<int32_t>(bits_of(shifted) - bits_of(kShift))};
@@ -72,7 +95,7 @@ struct NearestDouble {
   double number;
   int64_t integer;
 };
-inline NearestDouble nearest(double x) {  // of |x| < 2^51
+[[gnu::always_inline]] inline NearestDouble nearest(double x) {  // of |x| < 2^51
   constexpr double kShift = 6755399441055744.0;
   const double shifted = x + kShift;
   return {shifted - kShift, static_cast<int64_t>(bits_of(shifted) - bits_of(kShift))};

@@ -1,4 +1,4 @@
-// The headers that generated CPU kernels include.
+// The headers that generated CPU kernels include; tests/unit/device/math_test.cpp has their functions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,71 +59,6 @@ TEST(CpuElement, TypesJoinAsPyTorchPromotes) {
   static_assert(std::is_same_v<kw::join<kw::f16, double>, double>);
   static_assert(std::is_same_v<kw::wide<kw::f16>, float> && std::is_same_v<kw::wide<double>, double>);
 }
-
-struct MathCase {
-  const char* name;
-  float (*got)(float);
-  double (*expected)(double);
-  float low, high;
-  double ulps;  // what the oracle allows (ir/interpreter/accuracy.h), or less
-};
-
-void PrintTo(const MathCase& c, std::ostream* out) { *out << c.name; }
-
-class CpuMath : public ::testing::TestWithParam<MathCase> {};
-
-#define KW_MATH(name, low, high, ulps)                                                                 \
-  {                                                                                                    \
-#name, [](float x) { return kw::name(x); }, [](double x) { return std::name(x); }, low, high, ulps \
-  }
-const MathCase kMath[] = {
-    KW_MATH(exp, -103, 88.7f, 2),
-    KW_MATH(exp2, -149, 127.9f, 2),
-    KW_MATH(expm1, -100, 88.7f, 2),
-    KW_MATH(log, 0, 3e38f, 1.5),
-    KW_MATH(log2, 0, 3e38f, 1.5),
-    KW_MATH(log1p, -1, 3e38f, 1.5),
-    KW_MATH(tanh, -20, 20, 2),
-    KW_MATH(sinh, -88, 88, 3),
-    KW_MATH(cosh, -88, 88, 3),
-    KW_MATH(asinh, -3e38f, 3e38f, 3),
-    KW_MATH(acosh, 1, 3e38f, 4),
-    KW_MATH(atanh, -1, 1, 3),
-    KW_MATH(erf, -6, 6, 3),
-    KW_MATH(erfc, -6, 10, 4),
-    {"sigmoid", [](float x) { return kw::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, -87, 100, 3},
-    {"erfinv", [](float x) { return kw::erfinv(x); }, [](double x) { return kw::erfinv(x); }, -1, 1, 5},
-    {"cube_root_by_pow", [](float x) { return kw::pow(x, 0.3333f); },
-     [](double x) { return std::pow(x, static_cast<double>(0.3333f)); }, 0, 3e38f, 4},
-};
-
-TEST_P(CpuMath, FloatsAreAsExactAsSaid) {
-  const MathCase& c = GetParam();
-  std::mt19937 engine(1);
-  auto check = [&](float x) {
-    const double expected = c.expected(x);
-    const float got = c.got(x), nearest = static_cast<float>(expected);
-    if (std::isnan(expected)) {
-      ASSERT_TRUE(std::isnan(got)) << x;
-    } else if (std::isinf(nearest)) {
-      ASSERT_EQ(got, nearest) << x;
-    } else {
-      const double ulp = std::max(std::ldexp(1.0, std::ilogb(nearest == 0 ? 1e-45f : nearest) - 23), 0x1p-149);
-      ASSERT_LE(std::fabs(got - expected), c.ulps * ulp) << x;
-      if (expected == 0) {
-        ASSERT_EQ(std::signbit(got), std::signbit(expected)) << x;
-      }
-    }
-  };
-  for (int i = 0; i < 300'000; ++i) {
-    check(c.low + (c.high - c.low) * static_cast<float>(engine() / 4294967296.0));
-    const float any = __builtin_bit_cast(float, static_cast<uint32_t>(engine()));
-    if (any >= c.low && any <= c.high) check(any);
-  }
-  for (float x : {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f, -1.0f}) check(x);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, CpuMath, ::testing::ValuesIn(kMath), [](const auto& info) { return info.param.name; });
 
 TEST(CpuReduction, ANanWinsFromEitherSide) {
   EXPECT_TRUE(std::isnan(kw::maximum(NAN, 1.0f)) && std::isnan(kw::maximum(1.0f, NAN)));
