@@ -199,7 +199,12 @@ constexpr WordEntry kLosses[] = {
      "kl divergence between softmax distributions|kl divergence between logits|kl divergence of two sets of logits",
      Pair, "(F.softmax({x}, -1) * (F.log_softmax({x}, -1) - F.log_softmax({y}, -1))).sum(-1)"},
     {"kl_div", "kl divergence|kl div|kldiv|kullback leibler divergence|kl loss|kl divergence loss|kl", Loss, "", "",
-     "log target:kl_log_probs|log targets:kl_log_probs|probability target:kl_probs|probability targets:kl_probs|log "
+     "log probs and target:kl_probs|log probabilities and target:kl_probs|log probs and probs:kl_probs|log "
+     "probabilities and target probabilities:kl_probs|"
+     "log probs and target probs:kl_probs|log probs and target probabilities:kl_probs|log probs and "
+     "targets:kl_probs|log prob and target:kl_probs|log probs and log target:kl_log_probs|"
+     "log probabilities and log target:kl_log_probs|log target:kl_log_probs|log targets:kl_log_probs|probability "
+     "target:kl_probs|probability targets:kl_probs|log "
      "probabilities and probabilities:kl_probs|"
      "between log probabilities and probabilities:kl_probs|between log probs and probs:kl_probs|between log "
      "probabilities and target probabilities:kl_probs|"

@@ -22,7 +22,15 @@ constexpr WordEntry kTensors[] = {
     {"rope_interleaved",
      "interleaved rope|gpt j rope|interleaved rotary embedding|gptj rope|gpt j style rope|interleaved rotary position "
      "embedding",
-     Table, "{x} * {cos} + torch.stack((-{x}[..., 1::2], {x}[..., ::2]), dim=-1).flatten(-2) * {sin}"},
+     Table, "", "",
+     "cos and sin have half head dim:rope_interleaved_compact|cos and sin of half head "
+     "dim:rope_interleaved_compact|half size cos and sin:rope_interleaved_compact|compact cos and "
+     "sin:rope_interleaved_compact|"
+     "cos and sin of full head dim:rope_interleaved_full|full size cos and sin:rope_interleaved_full|cos and sin "
+     "repeated for each pair:rope_interleaved_full",
+     "rope_interleaved_full|rope_interleaved_compact"},
+    {"rope_interleaved_full", "interleaved rope with full size cos and sin", Table,
+     "{x} * {cos} + torch.stack((-{x}[..., 1::2], {x}[..., ::2]), dim=-1).flatten(-2) * {sin}"},
     {"rope_half_compact", "half rotated rope with compact cos and sin", Table,
      "torch.cat(({x}[..., : {x}.shape[-1] // 2] * {cos} - {x}[..., {x}.shape[-1] // 2 :] * {sin}, {x}[..., "
      "{x}.shape[-1] // 2 :] * {cos} "

@@ -55,6 +55,7 @@ class PhraseParser {
     bool wide = false;       // computed in fp32
     bool cast_back = false;  // and back to the input's type
     bool stays_wide = false;
+    std::optional<bool> weight_in_fp32;  // multiplied before the cast back
   };
 
   // What a reading that is given up has changed.

@@ -230,7 +230,7 @@ Result<std::string> PhraseParser::operand(const Entry& e, bool juxtaposed) {
   if (pair) return power();
   bool parenthesis = looking_at("(");
   std::string name(e.word->name);
-  Result<std::string> tight = primary();
+  Result<std::string> tight = looking_at_any({"-", "minus", "negative"}) ? power() : primary();
   if (!tight) return tight;
   if (parenthesis && (at().kind == Token::Kind::End || looking_at(","))) return tight;
   size_t behind = position_;

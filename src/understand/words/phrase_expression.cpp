@@ -178,7 +178,16 @@ Result<std::string> PhraseParser::sum() {
     }
     position_ = right_at;
     antecedent_ = left;
+    Mark before = mark();
     KW_TRY(std::string right, product());
+    if (in_words && !is_constant(left) && tokens_[position_ - 1].is("squared") &&
+        choose("what is squared", {"the last term", "everything before it"}) != "the last term") {
+      go_back(before);
+      KW_TRY(right, primary());
+      if (!accept("squared")) return unknown();
+      left = "torch.square(" + combined(left, op, right) + ")";
+      continue;
+    }
     left = combined(left, op, right);
     if (position_ == start) break;
   }
@@ -206,6 +215,15 @@ Result<std::string> PhraseParser::product() {
     if (goes_on && (senseless || choose("what divides", {"the first term", "all that follows"}) != "the first term")) {
       go_back(before);
       KW_TRY(right, sum());
+    }
+    // "x divided by y squared"
+    if (in_words && !goes_on && !is_constant(left) && tokens_[position_ - 1].is("squared") &&
+        choose("what is squared", {"the last term", "everything before it"}) != "the last term") {
+      go_back(before);
+      KW_TRY(right, primary());
+      if (!accept("squared")) return unknown();
+      left = "torch.square(" + combined(left, op, right) + ")";
+      continue;
     }
     left = combined(left, op, right);
   }
@@ -443,10 +461,17 @@ std::optional<Result<std::string>> PhraseParser::pairing() {
     if (left && accept_any({"and", "to"})) {
       skip_fillers();
       bool names_one = at().kind != Token::Kind::End && !looking_at_any({"then", "return", "take", "apply", "compute"});
+      Mark before = mark();
       Result<std::string> right = names_one ? power() : Result<std::string>(unknown());
       if (right) {
         composed_ = true;
         // "the sum of x and y squared" could square the sum.
+        if (tokens_[position_ - 1].is("squared") &&
+            choose("what is squared", {"the last term", "everything before it"}) != "the last term") {
+          go_back(before);
+          right = primary();
+          if (!right) return right;
+        }
         if (p.op == 'm') return "0.5 * (" + combined(*left, '+', *right) + ")";
         if (p.op == 'M' || p.op == 'n') {
           std::string bound = p.op == 'M' ? "min=" : "max=";

@@ -78,6 +78,9 @@ Status PhraseParser::fill_axis(Entry& e, std::string& text) {
     if (!e.dim.empty() && !(elementwise && reduces)) return refused("this loss is not reduced along one axis");
     return {};
   }
+  bool takes_none = text.find("{dim}") == std::string::npos;
+  if (takes_none && !e.dim.empty() && e.dim != "-1" && !(word.name == "layer_norm" && e.dim.starts_with("(")))
+    return refused(std::string(word.name) + " does not go along axis " + e.dim);
   if (text.find("{dim}") == std::string::npos) return e.keepdim ? Status(unknown()) : Status();
   if (e.dim.empty() && word.form == WordForm::Reduction) {
     bool of_reduced = !e.operands.empty() && e.operands[0].find(kKeep) != std::string::npos;
@@ -273,8 +276,9 @@ Status PhraseParser::fill_weights(Entry& e, std::string& text) {
   if (has_weight && word.name == "rms_norm" && weight) {
     if (e.numbers.contains("offset") && e.numbers["offset"] != "0")
       replace_all(text, "{w} * ", "({w} + " + e.numbers["offset"] + ") * ");
-    if (e.wide && e.cast_back &&
-        choose("where the weight is multiplied", {"in the input's type", "in fp32"}) == "in fp32") {
+    bool asks = e.wide && e.cast_back && !e.weight_in_fp32;
+    if (e.weight_in_fp32.value_or(false) ||
+        (asks && choose("where the weight is multiplied", {"in the input's type", "in fp32"}) == "in fp32")) {
       replace_all(text, "{w} * (", "({w}.float() * ");
     }
   }

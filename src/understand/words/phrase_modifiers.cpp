@@ -166,6 +166,16 @@ bool PhraseParser::neutral_clause(Entry& e) {
                   "cos and sin given", "cos , sin", "cos and sin tables", "precomputed cos / sin",
                   "given cos and sin tables"}))
     return true;
+  if (e.word->name.find("softmax") != std::string_view::npos &&
+      accept_any({"subtracting max", "max subtraction", "max subtracted", "subtracting row max", "subtracting maximum",
+                  "subtracting its max", "after subtracting max", "subtracting max first", "max subtracted first",
+                  "subtracting max for stability", "stabilized by subtracting max"}))
+    return true;
+  if (e.word->name == "embedding" &&
+      accept_any({"ids", "token ids", "indices", "table", "embedding table", "weight matrix", "embedding matrix",
+                  "ids and table", "ids in table", "table and ids", "token ids in table", "ids in embedding table",
+                  "indices in table", "ids from table", "given ids"}))
+    return true;
   if (e.word->name == "masked_mean" && accept("mask 1 for real tokens")) return true;
   if (e.word->meaning.ends_with(".sum(-1)") && accept_any({"one number per row", "per row"})) return true;
   if (e.word->name.find("hinge") != std::string_view::npos &&
@@ -552,6 +562,15 @@ bool PhraseParser::cast_modifier(Entry& e) {
                 "to x dtype", "to input's dtype", "to input precision", "to dtype of input", "to bf16", "to bfloat16",
                 "to fp16", "to half", "at end", "to same dtype", "to original precision"});
     e.cast_back = true;
+    for (std::string_view when : {"before", "after"}) {
+      if (!accept(when)) continue;
+      accept_any({"multiplying by", "scaling by", "applying", "multiplying with", "multiplication by",
+                  "multiplication with", "scaling with"});
+      if (!accept_any({"weight", "weights", "scale", "gain", "gamma", "weight multiplication", "scaling", "w"}))
+        return position_ = start, false;
+      e.weight = true;
+      e.weight_in_fp32 = when == "after";
+    }
     return true;
   }
   if (e.wide &&

@@ -109,6 +109,25 @@ Result<bool> PhraseParser::scene_stage() {
                ".shape[-1], dtype=torch.bool).triu(1), float('-inf'))";
     return true;
   }
+  if (Mark start = mark();
+      accept_any({"fill mask with", "mask fill with", "masked fill with", "fill masked positions with",
+                  "fill masked entries with", "set masked positions to", "set masked entries to", "mask with",
+                  "fill where mask is true with", "fill mask by", "fill masked elements with", "mask fill",
+                  "masked fill", "set masked elements to"})) {
+    std::string value;
+    if (accept_any({"- inf", "-inf", "minus infinity", "negative infinity", "- infinity", "minus inf"}))
+      value = "float('-inf')";
+    else if (std::optional<std::string> n = number())
+      value = *n;
+    if (!value.empty()) {
+      composed_ = true;
+      std::string whole = current();
+      current_ = parenthesized(whole, Binding::Atom) + ".masked_fill(" + use("mask", "torch.rand(rows, cols) > 0.5") +
+                 ", " + value + ")";
+      return true;
+    }
+    go_back(start);
+  }
   for (auto [words, reduction] :
        {std::pair("averaged over batch", ".mean()"), std::pair("average over batch", ".mean()")})
     if (size_t start = position_; accept(words)) {
@@ -203,6 +222,11 @@ Result<bool> PhraseParser::verb_stage() {
     char op;
   };
   size_t start = position_;
+  // "softmax, subtracting the max" says how, not what comes next.
+  bool gerund = at().text.ends_with("ing") && at().kind == Token::Kind::Word;
+  if (gerund && !current_.empty() && !tokens_[position_ - 1].is("then") &&
+      looking_at_any({"adding", "subtracting", "multiplying", "dividing", "scaling"}))
+    return unknown();
   // "multiply by y", "times y": what there is stands on the left.
   constexpr Verb kVerbs[] = {
       {"multiply by", '*'},    {"multiply it by", '*'}, {"multiply with", '*'}, {"multiplied by", '*'},

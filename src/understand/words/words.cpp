@@ -98,7 +98,12 @@ Result<WordsAnswer> read_words(std::string_view phrase) {
     return bad_input("a description of more than 2000 characters is no phrase", {}, "give a file instead");
   if (std::string_view formula = defined_formula(phrase); !formula.empty()) {
     WordsAnswer answer;
-    if (collect(formula, {}, answer, 0) && (answer.readings.size() == 1 || is_formula(formula))) return answer;
+    // A loss is one number: "hinge loss: mean of max(0, 1 - x * y)".
+    std::string_view name = phrase.substr(0, static_cast<size_t>(formula.data() - phrase.data()));
+    std::map<std::string, std::string> answers;
+    if (name.find("loss") != std::string_view::npos || name.find("error") != std::string_view::npos)
+      answers = {{"the axis of mean", "all"}, {"the axis of sum", "all"}};
+    if (collect(formula, answers, answer, 0) && (answer.readings.size() == 1 || is_formula(formula))) return answer;
   }
   WordsAnswer answer;
   Status read = collect(phrase, {}, answer, 0);
