@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,11 @@ class Device {
   virtual Result<RunOutcome> run(const std::vector<Program>& programs, Arena& arena,
                                  const RunOptions& options = {}) = 0;
 
+  // The same under a sanitizer, each program once, which takes far longer: what it complains of, in its own words, or
+  // nothing. MissingTool, where the device has none or it does not work here.
+  enum class Check : std::uint8_t { Memory, Races, Barriers };
+  virtual Result<std::optional<std::string>> sanitize(const std::vector<Program>& programs, Arena& arena, Check check);
+
  protected:
   Device() = default;
 };
@@ -65,6 +71,7 @@ struct DeviceOptions {
   std::string worker_program = "/proc/self/exe";  // a binary whose main calls worker_main
   int gpu = 0;                                    // cuda: which one
   std::string driver = "libcuda.so.1";            // cuda: the library of the driver
+  std::string sanitizer;                          // cuda: compute-sanitizer; empty: the one that is found
 };
 
 // cpu: needs a compiler. cuda: needs NVRTC; without a GPU it compiles, and can_run says why it does no more.

@@ -73,6 +73,8 @@ std::string to_line(const Request& request) {
                  {"arena_bytes", request.arena_bytes},
                  {"gpu", request.gpu},
                  {"driver", request.driver},
+                 {"exact", request.exact},
+                 {"last", request.last},
                  {"resident", request.timing.resident},
                  {"memory", request.memory},
                  {"cpu_seconds", request.cpu_seconds},
@@ -83,7 +85,7 @@ std::string to_line(const Request& request) {
                  {"calls_per_sample", request.timing.calls_per_sample},
                  {"budget_ms", request.timing.budget.count()}};
   for (const Request::Range& range : request.ranges)
-    object["ranges"].push_back({range.first, range.end, range.writable, range.at_start});
+    object["ranges"].push_back({range.first, range.end, range.writable, range.at_start, range.offset, range.bytes});
   for (const Program& program : request.programs) object["programs"].push_back(to_object(program));
   if (request.timing.before) object["before"] = to_object(*request.timing.before);
   return object.dump();
@@ -96,6 +98,8 @@ Request request_from_line(std::string_view line) {
   request.arena_bytes = object["arena_bytes"];
   request.gpu = object["gpu"];
   request.driver = object["driver"];
+  request.exact = object["exact"];
+  request.last = object["last"];
   request.timing.resident = object["resident"];
   request.memory = object["memory"];
   request.cpu_seconds = object["cpu_seconds"];
@@ -106,7 +110,8 @@ Request request_from_line(std::string_view line) {
   request.timing.calls_per_sample = object["calls_per_sample"];
   request.timing.budget = std::chrono::milliseconds(object["budget_ms"].get<std::int64_t>());
   if (object.contains("ranges"))
-    for (const json& range : object["ranges"]) request.ranges.push_back({range[0], range[1], range[2], range[3]});
+    for (const json& range : object["ranges"])
+      request.ranges.push_back({range[0], range[1], range[2], range[3], range[4], range[5]});
   if (object.contains("programs"))
     for (const json& program : object["programs"]) request.programs.push_back(program_from(program));
   if (object.contains("before")) request.timing.before = program_from(object["before"]);

@@ -16,7 +16,8 @@ struct Request {
   struct Range {
     std::uint64_t first = 0, end = 0;
     bool writable = false;
-    bool at_start = false;  // the buffer begins where the range does
+    bool at_start = false;                // the buffer begins where the range does
+    std::uint64_t offset = 0, bytes = 0;  // of the buffer
     bool operator==(const Range&) const = default;
   };
   std::uint64_t arena = 0;  // which one it is
@@ -30,6 +31,8 @@ struct Request {
   std::chrono::milliseconds time{0};
   int gpu = -1;        // that the programs run on; -1: the processor
   std::string driver;  // its library
+  bool exact = false;  // the GPU's memory holds the buffers and nothing around them: for a sanitizer, which knows both
+  bool last = false;   // the worker ends after this one
 };
 
 std::string to_line(const Request& request);

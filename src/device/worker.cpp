@@ -14,6 +14,7 @@ namespace kw::device {
 namespace {
 
 constexpr std::size_t kMostOutput = 64 << 10;
+constexpr std::chrono::seconds kEnd{30};
 constexpr std::chrono::milliseconds kGrace{2000};  // for the worker's own clock to end a run first
 
 int usable_cores() {
@@ -26,14 +27,16 @@ Request request_for(const std::vector<Program>& programs, const Arena& arena, co
   Request request;
   request.arena_bytes = arena.size();
   for (const Arena::Region& region : arena.regions())
-    request.ranges.push_back(
-        {region.first_page, region.end_page, region.access == Arena::Access::Write, region.at_start});
+    request.ranges.push_back({region.first_page, region.end_page, region.access == Arena::Access::Write,
+                              region.at_start, region.offset, region.bytes});
   request.arena = arena.identity();
   if (options.gpu) {
     request.gpu = options.gpu->ordinal;
     request.driver = options.gpu->driver;
+    request.exact = options.gpu->exact;
   }
   request.programs = programs;
+  request.last = options.last;
   request.timed = options.timing.has_value();
   if (options.timing) request.timing = *options.timing;
   // Each thread of a team has a stack of its own, which counts as memory that a kernel has allocated.
@@ -140,7 +143,8 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
   KW_ASSERT(arena.descriptor() >= 0, "the arena is allocated");
   if (!child_) {
     Command command;
-    command.argv = {program_, kWorkerCommand};
+    command.argv = wrapper_;
+    command.argv.insert(command.argv.end(), {program_, kWorkerCommand});
     command.environment = {{"OMP_NUM_THREADS", std::to_string(limits_.threads)}, {"OMP_DYNAMIC", "false"}};
     command.environment.insert(command.environment.end(), environment_.begin(), environment_.end());
     KW_TRY(child_, Child::start(command));
@@ -185,7 +189,8 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
     if (const auto stray = arena.stray())
       outcome.fault = {Fault::Kind::Strayed, {}, "the kernel wrote " + stray->text()};
   }
-  if (outcome.fault || options.from_outside) child_.reset();
+  if (options.last && child_) static_cast<void>(child_->read_line(kEnd));  // until it, and who watches it, have ended
+  if (outcome.fault || options.from_outside || options.last) child_.reset();
   return outcome;
 }
 

@@ -44,12 +44,14 @@ struct Timing {
 struct GpuTarget {
   int ordinal = 0;
   std::string driver;  // its library
+  bool exact = false;  // buffers without guard bytes around them: for a sanitizer
 };
 
 struct RunOptions {
   std::optional<Timing> timing;  // without it each program runs once
   bool from_outside = false;     // code that this engine did not write: its worker is not used again
   std::optional<GpuTarget> gpu;  // set by the device that is one
+  bool last = false;             // the worker ends of itself after this run, and is waited for
 };
 
 struct Fault {
@@ -79,6 +81,9 @@ class Worker {
   // Nothing is started before the first run. `program` is the binary that can be a worker (see worker_main).
   explicit Worker(Limits limits = {}, std::string program = "/proc/self/exe");
 
+  // A program that starts the worker and watches it (a sanitizer), with its own arguments.
+  void set_wrapper(std::vector<std::string> argv) { wrapper_ = std::move(argv); }
+
   // Variables that its processes are started with, beside this process's own.
   void set_environment(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
 
@@ -92,6 +97,7 @@ class Worker {
  private:
   Limits limits_;
   std::string program_;
+  std::vector<std::string> wrapper_;
   std::map<std::string, std::string> environment_;
   std::optional<Child> child_;
 };

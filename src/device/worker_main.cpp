@@ -211,6 +211,7 @@ int serve() {
       answer = run_request(request, mapping, request.gpu >= 0 ? *gpu : *processor);
     }
     if (!channel.send(to_line(answer))) return 1;
+    if (request.last) break;
   }
   return 0;
 }

@@ -71,8 +71,12 @@ double get(const std::byte* at, DType dtype) {
   return -1e300;
 }
 
+// With `check`, the sanitizer's complaint stands in the place of a fault.
+GpuResult run_case(const GpuCase& c, std::optional<Device::Check> check);
+GpuResult run_case(const GpuCase& c) { return run_case(c, std::nullopt); }
+
 // y starts as `fill`, by a fill step before the kernel.
-GpuResult run_case(const GpuCase& c) {
+GpuResult run_case(const GpuCase& c, std::optional<Device::Check> check) {
   using kernel::Argument;
   GpuResult result;
   kernel::Manifest manifest;
@@ -115,6 +119,12 @@ GpuResult run_case(const GpuCase& c) {
   const auto program = gpu().prepare(manifest.passes[0], *kernels, facts);
   EXPECT_TRUE(program) << program.error().message;
   if (!program) return result;
+  if (check) {
+    const auto complaint = gpu().sanitize({*program}, arena, *check);
+    EXPECT_TRUE(complaint) << render(complaint.error());
+    if (complaint && *complaint) result.outcome.fault = Fault{Kind::Strayed, "act", **complaint};
+    return result;
+  }
   RunOptions options;
   options.timing = c.timing;
   auto outcome = gpu().run({*program}, arena, options);
@@ -255,6 +265,41 @@ TEST(GpuTest, ABarrierThatNotAllThreadsReachIsEndedOrHarmless) {
   const GpuResult result = run_case({.body = "if (threadIdx.x < 100) __syncthreads(); if (i < n) y[i] = T(1.0f);"});
   if (result.outcome.fault) std::printf("%s\n", result.outcome.fault->message.c_str());
   expect_right({.body = kRight});
+}
+
+// compute-sanitizer is not on every machine, and does not work in every sandbox.
+bool has_sanitizer() {
+  Arena arena;
+  if (!arena.allocate()) return false;
+  const auto complaint = gpu().sanitize({}, arena, Device::Check::Memory);
+  if (!complaint) std::printf("%s\n", render(complaint.error()).c_str());
+  return complaint.has_value();
+}
+
+TEST(GpuSanitizerTest, ARightKernelHasNoComplaint) {
+  if (!has_sanitizer()) GTEST_SKIP();
+  for (const auto check : {Device::Check::Memory, Device::Check::Races, Device::Check::Barriers}) {
+    const GpuResult result = run_case({.body = kRight}, check);
+    EXPECT_FALSE(result.outcome.fault) << result.outcome.fault->message;
+  }
+}
+
+TEST(GpuSanitizerTest, AReadJustPastTheEndIsSeen) {
+  if (!has_sanitizer()) GTEST_SKIP();
+  const GpuResult result = run_case({.body = "if (i < n) y[i] = x[i + 1];"}, Device::Check::Memory);
+  ASSERT_TRUE(result.outcome.fault) << "it was not seen";
+  std::printf("%s\n", result.outcome.fault->message.c_str());
+  EXPECT_NE(result.outcome.fault->message.find("read"), std::string::npos);
+}
+
+TEST(GpuSanitizerTest, AMissingBarrierIsARace) {
+  if (!has_sanitizer()) GTEST_SKIP();
+  const GpuResult result =
+      run_case({.body = "__shared__ float parts[256]; parts[threadIdx.x] = float(i); if (i < n) y[i] = "
+                        "T(parts[(threadIdx.x + 64) % 256]);"},
+               Device::Check::Races);
+  ASSERT_TRUE(result.outcome.fault) << "it was not seen";
+  std::printf("%s\n", result.outcome.fault->message.c_str());
 }
 
 TEST(GpuTest, TimesAreOfTheGpuAndRepeat) {

@@ -4,6 +4,7 @@
 
 #include "device/cuda/compile.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/sanitizer.h"
 #include "device/nvidia.h"
 
 namespace kw::device::cuda {
@@ -15,6 +16,7 @@ class CudaDevice final : public Device {
       : nvrtc_(std::move(nvrtc)),
         gpu_(std::move(gpu)),
         target_{options.gpu, options.driver},
+        options_(options),
         cache_(options.cache_folder),
         worker_(options.limits, options.worker_program) {}
 
@@ -55,12 +57,23 @@ class CudaDevice final : public Device {
     return worker_.run(programs, arena, here);
   }
 
+  Result<std::optional<std::string>> sanitize(const std::vector<Program>& programs, Arena& arena,
+                                              Check check) override {
+    KW_CHECK(can_run());
+    std::string sanitizer = options_.sanitizer;
+    if (sanitizer.empty()) {
+      KW_TRY(sanitizer, find_sanitizer());
+    }
+    return cuda::sanitize(programs, arena, check, sanitizer, options_.worker_program, options_.limits, target_);
+  }
+
  private:
   std::string own_architecture() const { return fmt::format("sm_{}{}", gpu_->major, gpu_->minor); }
 
   std::unique_ptr<Nvrtc> nvrtc_;
   std::optional<Gpu> gpu_;
   GpuTarget target_;
+  DeviceOptions options_;
   Cache cache_;
   Worker worker_;
 };

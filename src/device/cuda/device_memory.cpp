@@ -29,7 +29,8 @@ FencedRange::FencedRange(FencedRange&& other) noexcept
       handle_(other.handle_),
       created_(std::exchange(other.created_, false)),
       is_mapped_(std::exchange(other.is_mapped_, false)),
-      plain_(std::exchange(other.plain_, 0)) {}
+      plain_(std::exchange(other.plain_, 0)),
+      exact_(other.exact_) {}
 
 FencedRange::~FencedRange() { release(); }
 
@@ -40,8 +41,10 @@ void FencedRange::release() {
   if (const CUdeviceptr plain = std::exchange(plain_, 0)) driver_->memory_free(plain);
 }
 
-CUresult FencedRange::allocate(const Request::Range& range) {
+CUresult FencedRange::allocate(const Request::Range& range, bool exact) {
   range_ = range;
+  exact_ = exact;
+  if (exact) return allocate_exact();
   CUmemAllocationProp prop;
   prop.location.id = ordinal_;
   std::size_t granule = 0;
@@ -80,34 +83,44 @@ CUresult FencedRange::allocate_plain() {
   return CUDA_SUCCESS;
 }
 
+CUresult FencedRange::allocate_exact() {
+  constexpr std::size_t kAlignment = 256;  // of what the driver gives
+  const std::size_t before = range_.offset % kAlignment;
+  KW_DRIVER(driver_->memory_allocate(&plain_, std::max<std::size_t>(before + range_.bytes, 1)));
+  first_ = plain_ + before - (range_.offset - range_.first);  // where the range would begin
+  return CUDA_SUCCESS;
+}
+
 CUdeviceptr FencedRange::at(std::uint64_t offset) const {
   return offset >= range_.first && offset < range_.end ? first_ + (offset - range_.first) : 0;
 }
 
 CUresult FencedRange::copy_in(const Mapping& mapping) const {
-  if (leading() > 0) KW_DRIVER(driver_->fill8(mapped_, kMargin, leading()));
-  if (trailing() > 0) KW_DRIVER(driver_->fill8(first_ + bytes(), kMargin, trailing()));
-  return driver_->copy_to_device(first_, mapping.at(range_.first), bytes());
+  if (!exact_ && leading() > 0) KW_DRIVER(driver_->fill8(mapped_, kMargin, leading()));
+  if (!exact_ && trailing() > 0) KW_DRIVER(driver_->fill8(first_ + bytes(), kMargin, trailing()));
+  if (length() == 0) return CUDA_SUCCESS;
+  return driver_->copy_to_device(at(begin()), mapping.at(begin()), length());
 }
 
 CUresult FencedRange::copy_out(const Mapping& mapping) const {
-  if (!range_.writable) return CUDA_SUCCESS;
-  return driver_->copy_to_host(mapping.at(range_.first), first_, bytes());
+  if (!range_.writable || length() == 0) return CUDA_SUCCESS;
+  return driver_->copy_to_host(mapping.at(begin()), at(begin()), length());
 }
 
 CUresult FencedRange::find_stray(const Mapping& mapping, std::optional<std::uint64_t>& stray) const {
   std::vector<unsigned char> chunk;
   if (!range_.writable) {
-    for (std::uint64_t done = 0; done < bytes(); done += chunk.size()) {
-      chunk.resize(std::min<std::uint64_t>(bytes() - done, kChunk));
-      KW_DRIVER(driver_->copy_to_host(chunk.data(), first_ + done, chunk.size()));
-      const auto* expected = reinterpret_cast<const unsigned char*>(mapping.at(range_.first + done));
+    for (std::uint64_t done = 0; done < length(); done += chunk.size()) {
+      chunk.resize(std::min<std::uint64_t>(length() - done, kChunk));
+      KW_DRIVER(driver_->copy_to_host(chunk.data(), at(begin()) + done, chunk.size()));
+      const auto* expected = reinterpret_cast<const unsigned char*>(mapping.at(begin() + done));
       if (std::memcmp(chunk.data(), expected, chunk.size()) == 0) continue;
       const auto [found, ignored] = std::mismatch(chunk.begin(), chunk.end(), expected);
-      stray = range_.first + done + static_cast<std::uint64_t>(found - chunk.begin());
+      stray = begin() + done + static_cast<std::uint64_t>(found - chunk.begin());
       return CUDA_SUCCESS;
     }
   }
+  if (exact_) return CUDA_SUCCESS;
   // Of the margins, the byte that is nearest to the buffer.
   const auto changed = [](unsigned char byte) { return byte != kMargin; };
   chunk.resize(trailing());

@@ -21,7 +21,8 @@ class FencedRange {
   FencedRange& operator=(FencedRange&&) = delete;
   ~FencedRange();
 
-  CUresult allocate(const Request::Range& range);
+  // Exact: the buffer alone, in ordinary memory.
+  CUresult allocate(const Request::Range& range, bool exact);
 
   // The GPU's address of an offset into the arena; 0, if it is not in this range.
   CUdeviceptr at(std::uint64_t offset) const;
@@ -35,8 +36,12 @@ class FencedRange {
  private:
   CUresult allocate_fenced(std::size_t granule);
   CUresult allocate_plain();
+  CUresult allocate_exact();
   void release();
   std::uint64_t bytes() const { return range_.end - range_.first; }
+  // What is copied and compared: the range, or the buffer alone.
+  std::uint64_t begin() const { return exact_ ? range_.offset : range_.first; }
+  std::uint64_t length() const { return exact_ ? range_.bytes : bytes(); }
   // What is mapped before the range, and behind it.
   std::size_t leading() const { return first_ - mapped_; }
   std::size_t trailing() const { return mapped_bytes_ - leading() - bytes(); }
@@ -52,6 +57,7 @@ class FencedRange {
   CUmemHandle handle_ = 0;
   bool created_ = false, is_mapped_ = false;
   CUdeviceptr plain_ = 0;  // of ordinary memory
+  bool exact_ = false;
 };
 
 }  // namespace kw::device::cuda

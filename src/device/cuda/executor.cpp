@@ -35,7 +35,7 @@ class GpuExecutor final : public Executor {
       resident_.clear();
       ranges_ = request.ranges;
       for (const Request::Range& range : request.ranges) {
-        const CUresult result = resident_.emplace_back(*driver_, request.gpu).allocate(range);
+        const CUresult result = resident_.emplace_back(*driver_, request.gpu).allocate(range, request.exact);
         if (result != CUDA_SUCCESS) return lacks(result, "memory for the buffers", answer);
       }
     }

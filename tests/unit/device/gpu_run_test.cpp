@@ -1,8 +1,10 @@
 // What the worker asks of a GPU's driver, and what it makes of the answers: with a driver of our own, whose GPU is this
 // process (fake_gpu/). tests/gpu/ does the same with a real one.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
+#include "device/cuda/sanitizer.h"
 #include "device/device.h"
 #include "kernel_case.h"
 
@@ -260,6 +262,62 @@ TEST_F(GpuRun, ResidentBuffersAreNotCopiedAgain) {
   run({program("adds_to_its_output")}, options);
   run({program("counts")});
   EXPECT_EQ(y()[0], 1) << "another arena is copied whatever is said";
+}
+
+// A sanitizer that says what it is told to.
+class Sanitized : public GpuRun {
+ protected:
+  void open_with(const std::string& says) {
+    script_ = (*cache_).folder() + "/compute-sanitizer";
+    ASSERT_TRUE(write_file_atomically(script_, "#!/bin/bash\n[[ $1 == --tool && $3 == --log-file ]] || exit 9\n" +
+                                                   ("tool=$2 log=$4; shift 4; \"$@\"; code=$?; " + says) +
+                                                   "; exit $code\n"));
+    ASSERT_EQ(::chmod(script_.c_str(), 0755), 0);
+    DeviceOptions options;
+    options.driver = KW_BINARY_DIR "/libfake_cuda_driver.so";
+    options.sanitizer = script_;
+    open(options);
+    place(7);
+  }
+  std::string script_;
+};
+
+TEST_F(Sanitized, AKernelWithoutFaultHasNoComplaint) {
+  open_with("echo '========= COMPUTE-SANITIZER' > $log; echo '========= ERROR SUMMARY: 0 errors' >> $log");
+  const auto complaint = device_->sanitize({program("scales")}, arena_, Device::Check::Memory);
+  ASSERT_TRUE(complaint) << complaint.error().message;
+  EXPECT_FALSE(*complaint);
+  EXPECT_EQ(y()[6], 3.5f) << "the kernel ran, on memory that holds the buffers alone";
+}
+
+TEST_F(Sanitized, AComplaintIsGivenInItsOwnWordsByTheToolThatWasAsked) {
+  open_with(
+      "printf '========= COMPUTE-SANITIZER\\n========= Invalid by %s\\n=========     at act\\n=========\\n"
+      "========= Another\\n========= ERROR SUMMARY: 2 errors\\n' $tool > $log");
+  const auto complaint = device_->sanitize({program("scales")}, arena_, Device::Check::Races);
+  ASSERT_TRUE(complaint) << complaint.error().message;
+  ASSERT_TRUE(*complaint);
+  EXPECT_EQ(**complaint, "Invalid by racecheck; at act");
+}
+
+TEST_F(Sanitized, ASanitizerThatDoesNotWorkIsMissed) {
+  open_with("echo '========= Error: Device not supported. Please refer to the documentation' > $log");
+  const auto complaint = device_->sanitize({program("scales")}, arena_, Device::Check::Barriers);
+  ASSERT_FALSE(complaint);
+  EXPECT_EQ(complaint.error().kind, ErrorKind::MissingTool);
+  open_with("true");
+  EXPECT_FALSE(device_->sanitize({program("scales")}, arena_, Device::Check::Memory));
+}
+
+TEST(SanitizerLogTest, ASummaryDecides) {
+  using cuda::first_complaint;
+  EXPECT_FALSE(*first_complaint("========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n"));
+  EXPECT_EQ(**first_complaint("========= Error: Race reported between Write access at act+0x70\n"
+                              "=========     and Read access at act+0x90 [32 hazards]\n=========\n"
+                              "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"),
+            "Error: Race reported between Write access at act+0x70; and Read access at act+0x90 [32 hazards]");
+  EXPECT_FALSE(first_complaint(""));
+  EXPECT_FALSE(first_complaint("========= COMPUTE-SANITIZER\n"));
 }
 
 TEST_F(GpuRun, WithoutADriverNothingRuns) {
