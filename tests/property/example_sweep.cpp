@@ -17,18 +17,20 @@ using ir::DType;
 
 // Sizes that kernels trip over: nothing, one, primes, beside powers of two, beside the tile.
 Sizes draw_sizes(const ir::Graph& graph, ir::random::Dice& dice, size_t number, int64_t longest) {
-  const bool is_long = number == 3 && longest > 0;
-  const int64_t most = is_long ? 4 * longest : 20'000;
-  const std::vector<int64_t> kSmall = {1, 2, 3, 5, 7, 8, 13},
+  const std::vector<int64_t> kFew = {1, 2, 3, 32}, kSmall = {1, 2, 3, 5, 7, 8, 13},
                              kLarge = {17, 31, 33, 64, 127, 129, 257, 1023, 1025, 2049};
-  for (;;) {
+  for (int tries = 0;; ++tries) {
+    constexpr int kMostTries = 1000;  // for a long dimension that a constraint does not admit
+    const bool is_long = number == 3 && longest > 0 && tries < kMostTries;
+    const int64_t most = is_long ? 2 * longest : 20'000;
     Sizes sizes;
     int64_t product = 1;
-    const size_t long_one =
-        static_cast<size_t>(dice.below(std::max<int64_t>(static_cast<int64_t>(graph.symbols.size()), 1)));
+    // Mostly rows are long; of many short ones a few thousand will do.
+    const bool rows = dice.chance(0.7);
+    const auto long_one = rows ? graph.symbols.size() - 1 : static_cast<size_t>(dice.below(std::ssize(graph.symbols)));
     for (const ir::Symbol& symbol : graph.symbols) {
       int64_t n = dice.pick(dice.chance(0.4) ? kLarge : kSmall);
-      if (is_long) n = sizes.size() == long_one ? longest : dice.pick(kSmall);
+      if (is_long) n = sizes.size() != long_one ? dice.pick(kFew) : rows ? longest : longest / 8;
       if (number < 2) n = static_cast<int64_t>(number);
       if (number == 2 && dice.chance(0.4)) n = 0;
       sizes[symbol.name] = n;

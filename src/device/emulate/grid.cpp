@@ -11,7 +11,7 @@
 namespace kw::device::emulate {
 namespace {
 
-bool same(Place a, Place b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
+bool same(Place a, Place b) { return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0); }
 
 }  // namespace
 
@@ -20,7 +20,8 @@ std::uint64_t Grid::random(std::uint64_t below) {
   std::uint64_t mixed = random_;
   mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
   mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
-  return (mixed ^ (mixed >> 31)) % below;
+  mixed ^= mixed >> 31;
+  return ((mixed >> 32) * below) >> 32;  // below 2^32, as all counts here are
 }
 
 std::optional<Finding> Grid::run(const Launch& launch) {
@@ -56,6 +57,7 @@ void Grid::run_block() {
   memory_.begin_block(block_threads_);
   threads_.resize(block_threads_);
   ready_.clear();
+  arrived_.assign((block_threads_ + kWarp - 1) / kWarp, 0);
   for (std::uint32_t i = 0; i < block_threads_; ++i) {
     threads_[i] = {};
     ready_.push_back(i);
@@ -157,8 +159,7 @@ void Grid::exchange(const void* value, void* result, std::size_t bytes, std::uin
 void Grid::arrive_in_warp(std::uint32_t warp) {
   const std::uint32_t first = warp * kWarp, end = warp_end(warp);
   const Thread& self = threads_[linear_thread];
-  for (std::uint32_t i = first; i < end; ++i)
-    if (threads_[i].state != State::AtWarpBarrier && threads_[i].state != State::AtExchange) return;
+  if (++arrived_[warp] < end - first) return;
   for (std::uint32_t i = first; i < end; ++i) {
     const Thread& other = threads_[i];
     if (other.state == self.state && same(other.place, self.place) &&
@@ -174,6 +175,7 @@ void Grid::arrive_in_warp(std::uint32_t warp) {
   } else {
     for (std::uint32_t i = first; i < end; ++i) threads_[i].received = threads_[first + threads_[i].from].value;
   }
+  arrived_[warp] = 0;
   for (std::uint32_t i = first; i < end; ++i) make_ready(i);
 }
 

@@ -81,6 +81,7 @@ class Grid final : public kw::emulate::Engine {
   Launch launch_;
   std::vector<Thread> threads_;
   std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> arrived_;  // of each warp: lanes that wait for each other
   std::uint32_t block_threads_ = 0;
   std::uint64_t linear_block_ = 0;
   std::uint64_t random_ = 0;

@@ -1,0 +1,13 @@
+// Random graphs of tiers 1 and 2, forward and backward: each is generated, compiled and agrees with the rounded oracle,
+// or is refused by a rule that has a name. Refusals stay rare.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel_pass.h"
+
+namespace kw::test {
+
+void expect_random_graphs(uint64_t count, Where where);
+
+}  // namespace kw::test
