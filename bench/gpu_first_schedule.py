@@ -257,8 +257,8 @@ class Pass:
                     values.append(NUMBERS[kind](number))
                 if not fits:
                     continue
-                launch = entry["launch"]
-                grid, block = facts.value(launch["grid"][0]), facts.value(launch["block"][0])
+                launch = entry.get("launch", {})
+                grid, block = facts.value(launch.get("grid", ["1"])[0]), facts.value(launch.get("block", ["1"])[0])
                 shared = facts.value(launch.get("shared_bytes", "0"))
                 function = None
                 if self.cuda:

@@ -115,8 +115,11 @@ class EntryWriter {
     return names.empty() ? "1" : "kw::vector_length<" + join(names, ", ") + ">()";
   }
   void aligned(Variant& variant) const {
-    for (BufferId id : text_.vectors)
-      if (buffer(id).role != Buffer::Role::Workspace) variant.guards.push_back("aligned(" + buffer(id).name + ", 16)");
+    std::set<BufferId> all = text_.vectors;
+    for (const Stage& stage : kernel_.stages)
+      for (const Accumulate& sum : stage.accumulates)
+        if (kind_of(text_.plan, sum) == SumKind::Column) all.insert(sum.buffer);
+    for (BufferId id : all) variant.guards.push_back("aligned(" + buffer(id).name + ", 16)");
     for (const ir::Size& offset : text_.offsets)
       variant.guards.push_back(bracket(size_text(offset, program_)) + " % " + sizes_.vector() + " == 0");
   }

@@ -391,12 +391,11 @@ class KernelWriter {
     }
     for (const Accumulate& s : sums) roots.push_back(s.value);
     define(body, roots, stored);
-    // The last vector of a single run may be short.
-    const bool single = axes.size() == 1;
-    const std::string count = single ? names_.size(axes[0]) + " - element" : "";
+    // The last vector of a run may be short.
+    const std::string count = names_.size(nest_.inner) + " - " + first_;
     for (const Accumulate& s : sums) {
       const std::string term = values_.expressions.as(s.value, sum_type(s));
-      scalar_sum(s, body, single ? "element + k < " + names_.size(axes[0]) + " ? " + term + " : 0" : term);
+      scalar_sum(s, body, first_ + " + k < " + names_.size(nest_.inner) + " ? " + term + " : 0");
     }
     for (const Store& s : stores) store(s, body, count);
     finish(body);
@@ -405,8 +404,7 @@ class KernelWriter {
     if (axes.size() > 1) position.append(positions("element", axes, true));
     Lines loads, fetch;
     for (const Held& held : held_)
-      loads.line(held.name + "[v] = kw::load_vector_once<kVector>(" + held.address +
-                 (count.empty() ? "" : ", " + count) + ");");
+      loads.line(held.name + "[v] = kw::load_vector_once<kVector>(" + held.address + ", " + count + ");");
     fetch.append(used(position, {&loads}));
     fetch.append(loads);
     const Lines tile_lines = tiles();
