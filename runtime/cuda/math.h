@@ -89,6 +89,19 @@ KW_DEVICE T pow(T x, T y) {  // whole numbers
 template <class T>
 inline constexpr bool is_whole = T(1) / T(2) == T(0);
 
+// Whole numbers are rounded already.
+#define KW_FUNCTION(name)                                                          \
+  template <class T>                                                               \
+  KW_DEVICE T name(T x) {                                                          \
+    static_assert(is_whole<T>, "of a narrow float its wide value is the operand"); \
+    return x;                                                                      \
+  }
+KW_FUNCTION(ceil)
+KW_FUNCTION(floor)
+KW_FUNCTION(round_half_even)
+KW_FUNCTION(trunc)
+#undef KW_FUNCTION
+
 KW_DEVICE float fmod(float a, float b) { return ::fmodf(a, b); }
 KW_DEVICE double fmod(double a, double b) { return ::fmod(a, b); }
 

@@ -8,6 +8,7 @@
 
 namespace kw::test {
 
-void expect_random_graphs(uint64_t count, Where where);
+// Fails where one is wrong, or where more than this share of the passes is refused.
+void expect_random_graphs(uint64_t count, Where where, double most_refused = 0.05);
 
 }  // namespace kw::test
