@@ -50,8 +50,12 @@ std::string listed(const std::vector<std::string>& values, std::string_view last
 bool is_identifier(std::string_view text) {
   if (text.size() > 200) return false;
   const std::vector<std::string> parts = split(text, '.');
-  return !parts.empty() &&
-         std::all_of(parts.begin(), parts.end(), [](const std::string& part) { return is_word(part); });
+  const auto is_place = [](const std::string& part) {  // in a list of modules
+    return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return !parts.empty() && is_word(parts[0]) && std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return is_word(part) || is_place(part);
+  });
 }
 
 bool is_sha256(std::string_view text) {
