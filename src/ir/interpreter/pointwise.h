@@ -74,12 +74,19 @@ inline double bound_at(const TileOperand& operand, int64_t i) {
   return operand.bounds ? operand.bounds[i * operand.step] : 0;
 }
 
+// What may be anything may be NaN, which no function makes a number again; a truth is one of two at worst.
+template <class S>
+inline constexpr bool kTellsTruths = std::is_same_v<S, CompareSpread> || std::is_same_v<S, LogicalNotSpread>;
+
 template <class S>
 void spread_unary(const PointwiseCall& call) {
   const TileOperand& x = call.in[0];
   for (int64_t i = 0; i < call.n; ++i) {
     const double e = bound_at(x, i);
-    call.spreads[i] = e == 0 ? 0 : S{}(x.values[i * x.step], e, call.out[i]);
+    if (!kTellsTruths<S> && std::isinf(e))
+      call.spreads[i] = kInfinity;
+    else
+      call.spreads[i] = e == 0 ? 0 : S{}(x.values[i * x.step], e, call.out[i]);
   }
 }
 
@@ -88,7 +95,10 @@ void spread_binary(const PointwiseCall& call) {
   const TileOperand &a = call.in[0], &b = call.in[1];
   for (int64_t i = 0; i < call.n; ++i) {
     const double ea = bound_at(a, i), eb = bound_at(b, i);
-    call.spreads[i] = ea == 0 && eb == 0 ? 0 : S{}(a.values[i * a.step], ea, b.values[i * b.step], eb, call.out[i]);
+    if (!kTellsTruths<S> && (std::isinf(ea) || std::isinf(eb)))
+      call.spreads[i] = kInfinity;
+    else
+      call.spreads[i] = ea == 0 && eb == 0 ? 0 : S{}(a.values[i * a.step], ea, b.values[i * b.step], eb, call.out[i]);
   }
 }
 

@@ -30,6 +30,7 @@ struct SumModel {
 
 struct RunningSum {
   double sum = 0, lost = 0, inexact = 0, magnitude = 0;
+  double finite = 0;  // magnitude of the finite terms
   int64_t terms = 0;
 
   void add(double x, double e) {  // Neumaier: `lost` keeps what the sum's rounding loses
@@ -38,11 +39,14 @@ struct RunningSum {
     sum = next;
     inexact += e;
     magnitude += std::fabs(x) + e;
+    finite += std::isfinite(x) ? std::fabs(x) + e : 0;
     ++terms;
   }
   double value() const { return sum + lost; }
-  // Σ e + roundings · u · Σ (|x| + e). An infinite or undefined term makes the sum so in every order.
+  // Σ e + roundings · u · Σ (|x| + e). An infinite or undefined term makes the sum so in every order, unless the finite
+  // ones can overflow to the other infinity.
   double spread(const SumModel& model) const {
+    if (std::isinf(value()) && finite > model.largest) return kInfinity;
     if (!std::isfinite(value())) return std::isfinite(inexact) ? 0 : kInfinity;
     if (may_overflow(model) && !surely_overflows(model)) return kInfinity;
     return inexact + scaled(magnitude, model.roundings(terms) * model.roundoff);

@@ -144,6 +144,24 @@ TEST(InterpreterBound, WhereAPartialSumMayOverflowAnythingGoes) {
   }
 }
 
+TEST(InterpreterBound, WhatMayBeAnythingMayBeNaNAfterEveryFunction) {
+  for (Op op : {Op::Tanh, Op::Sigmoid, Op::Exp, Op::Abs, Op::Sign, Op::Sin})
+    EXPECT_EQ(bounded(op, DType::F32, {0.5}, {kInf}).bounds, (Values{kInf})) << info(op).name;
+  for (Op op : {Op::Add, Op::Mul, Op::Max, Op::Min})
+    EXPECT_EQ(bounded(op, DType::F32, {0.5}, {kInf}, {2}, {}).bounds, (Values{kInf})) << info(op).name;
+  EXPECT_EQ(bounded(Op::Lt, DType::F32, {0.5}, {kInf}, {2}, {}).bounds, (Values{1}));
+}
+
+TEST(InterpreterBound, AnInfiniteTermDecidesASumUnlessTheOthersCanOverflow) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  c.output(c.b.make(Op::Sum, {c.tensor("x", DType::F32, {n})}, AxisList{{n}}), {});
+  c.give("x", {3}, {kInf, -1, -2});
+  EXPECT_EQ(c.run(kBounded).bounds[0], 0);
+  c.give("x", {3}, {kInf, -3e38, -3e38});  // infinite, or NaN where the others are added first
+  EXPECT_EQ(c.run(kBounded).bounds[0], kInf);
+}
+
 TEST(InterpreterBound, AnIndexMayMoveToEveryElementThatIsAsNear) {
   InterpreterCase c;
   const AxisId n = c.axis("n"), k = c.axis("k", Size(2)), m = c.axis("m");
