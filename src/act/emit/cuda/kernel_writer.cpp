@@ -399,6 +399,14 @@ class KernelWriter {
     }
     for (const Store& s : stores) store(s, body, count);
     finish(body);
+    // What a vector does not bring is read and written element by element, and only as far as there are any.
+    const std::string element = body.element.text();
+    if (element.find("kw::load(") != std::string::npos || element.find("kw::store(") != std::string::npos) {
+      Lines as_far;
+      as_far.line("if (" + first_ + " + k >= " + names_.size(nest_.inner) + ") break;");
+      as_far.append(body.element);
+      body.element = std::move(as_far);
+    }
     Lines position;
     position.line("const Index element = vector * kVector;");
     if (axes.size() > 1) position.append(positions("element", axes, true));
