@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/hash.h"
@@ -46,8 +47,8 @@ bool admitted(const ir::Graph& graph, const Sizes& sizes, std::int64_t most_elem
   for (const ir::Node& node : graph.nodes) {
     std::int64_t count = 1;
     for (const ir::AxisId axis : node.axes) {
-      count *= std::max<std::int64_t>(1, value_of(graph, graph.axis(axis).size, sizes).value_or(0));
-      if (count > most_elements) return false;
+      const auto size = std::max<std::int64_t>(1, value_of(graph, graph.axis(axis).size, sizes).value_or(0));
+      if (__builtin_mul_overflow(count, size, &count) || count > most_elements) return false;
     }
   }
   return true;
@@ -201,6 +202,10 @@ std::int64_t most_elements(const Subject& subject, const Sizes& sizes) {
     most = std::max(most, count);
   }
   return most;
+}
+
+bool admits(const Subject& subject, const Sizes& sizes) {
+  return admitted(subject.math(), sizes, std::numeric_limits<std::int64_t>::max());
 }
 
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options) {

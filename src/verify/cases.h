@@ -46,6 +46,9 @@ std::vector<kernel::Sizes> shapes_to_try(const Subject& subject, std::int64_t mo
 // Of the largest input.
 std::int64_t most_elements(const Subject& subject, const kernel::Sizes& sizes);
 
+// Do sizes fulfil what the math asks of them?
+bool admits(const Subject& subject, const kernel::Sizes& sizes);
+
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options);
 
 // The inputs and cotangents of a case. `turn` draws other values for the same case.

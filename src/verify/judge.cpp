@@ -12,6 +12,7 @@
 #include "verify/builds.h"
 #include "verify/casting.h"
 #include "verify/gradient.h"
+#include "verify/large.h"
 #include "verify/trial.h"
 
 namespace kw::verify {
@@ -84,6 +85,7 @@ class Judge {
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
     KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
+    if (report_.passed()) KW_CHECK(look_at_large(mixtures[0], builds, runners));
     report_.compile_seconds = builds.seconds();
     conclude(plan, mixtures.size());
     return {};
@@ -201,6 +203,24 @@ class Judge {
     return {};
   }
 
+  // Beyond what the interpreter can do: where stores go past the cache and every core works.
+  Status look_at_large(const kernel::TypeBinding& types, Builds& builds, Runners& runners) {
+    constexpr std::int64_t kBytes = 36 << 20;
+    const std::optional<LargeCall> call = large_call(subject_, types, kBytes);
+    const Result<device::CompiledSet>& built = builds.of(types);
+    if (!call || !built) return {};
+    std::vector<std::string> sizes;
+    for (const auto& [name, size] : call->sizes) sizes.push_back(name + "=" + std::to_string(size));
+    const std::string where = join(sizes, " ") + ", " + kernel::text(types);
+    options_.step(where);
+    KW_TRY(const LargeOutcome outcome,
+           run_large(subject_, *call, types, *built, *runners.first, Hash64().add(report_.seed).add("large").value()));
+    if (!outcome.refused.empty()) report_.refused.push_back(where + ": " + outcome.refused);
+    for (const Finding& finding : outcome.findings) fail(finding, where);
+    large_elements_ = outcome.elements;
+    return {};
+  }
+
   void add(const OutputError& error, Values values) {
     const std::string type(ir::info(error.dtype).name);
     auto row = std::find_if(report_.errors.begin(), report_.errors.end(), [&](const ErrorRow& r) {
@@ -270,10 +290,14 @@ class Judge {
     }
     if (worst == nullptr) return "nothing to compare";
     return fmt::format(
-        "{} elements; ordinary values at most {:.3g} ulps off, 99.9 % within {:.3g}; nearest to its bound: {} ({}), "
-        "{:.0f} %{}",
-        elements, ulps, ulps_most, worst->tensor, worst->type, 100 * share,
-        unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "");
+               "{} elements; ordinary values at most {:.3g} ulps off, 99.9 % within {:.3g}; nearest to its bound: {} "
+               "({}), "
+               "{:.0f} %{}",
+               elements, ulps, ulps_most, worst->tensor, worst->type, 100 * share,
+               unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "") +
+           (large_elements_ > 0
+                ? fmt::format("; {:.0f} million in a large call", 1e-6 * static_cast<double>(large_elements_))
+                : "");
   }
 
   void near_bound() {
@@ -309,6 +333,7 @@ class Judge {
   Report report_;
   std::set<std::string> called_;
   int orders_ = 0, orders_apart_ = 0, looks_ = 0, fresh_cases_ = 0;
+  std::int64_t large_elements_ = 0;  // compared in a call too large for the interpreter
   bool stopped_early_ = false;
 };
 

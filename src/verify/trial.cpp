@@ -55,6 +55,11 @@ ir::ErrorReport judged_alone(const ir::Array& expected, const std::vector<double
   return ir::compare(judged, own, dtype);
 }
 
+kernel::ScalarValue scalar_of_kind(const kernel::Scalar& scalar, double value) {
+  if (scalar.type == "real") return value;
+  return static_cast<std::int64_t>(value);
+}
+
 // A pass, made ready for one call: memory, and the program over it.
 struct Ready {
   const kernel::Pass& pass;
@@ -203,21 +208,10 @@ class PassTrial {
   }
 
   Result<kernel::ScalarValue> scalar_value(const kernel::Scalar& scalar) const {
-    double value = 0;
     const ir::Input* input = scalar_of(subject_, scalar);
     const auto given = input == nullptr ? call_.values.inputs.end() : call_.values.inputs.find(input->name);
-    if (given != call_.values.inputs.end())
-      value = given->second.values.at(0);
-    else if (input != nullptr && input->default_value)
-      value = input->default_value->number();
-    else if (scalar.default_value == "true" || scalar.default_value == "false")
-      value = scalar.default_value == "true" ? 1 : 0;
-    else if (const auto number = parse_number(scalar.default_value))
-      value = *number;
-    else
-      return bad_input("nothing gives the scalar " + scalar.name + " a value");
-    if (scalar.type == "real") return kernel::ScalarValue(value);
-    return kernel::ScalarValue(static_cast<std::int64_t>(value));
+    if (given == call_.values.inputs.end()) return default_of(subject_, scalar);
+    return scalar_of_kind(scalar, given->second.values.at(0));
   }
 
   Status place(Ready& ready, const Buffer& buffer) {
@@ -432,6 +426,15 @@ Status admit_approved_backward(const Subject& subject, const kernel::TypeBinding
 }
 
 }  // namespace
+
+Result<kernel::ScalarValue> default_of(const Subject& subject, const kernel::Scalar& scalar) {
+  const ir::Input* input = scalar_of(subject, scalar);
+  if (input != nullptr && input->default_value) return scalar_of_kind(scalar, input->default_value->number());
+  if (scalar.default_value == "true" || scalar.default_value == "false")
+    return scalar_of_kind(scalar, scalar.default_value == "true" ? 1 : 0);
+  if (const auto number = parse_number(scalar.default_value)) return scalar_of_kind(scalar, *number);
+  return bad_input("nothing gives the scalar " + scalar.name + " a value");
+}
 
 Result<Expected> expect(const Subject& subject, const kernel::TypeBinding& types, const ir::Environment& values) {
   const bool gradients = subject.joint && std::any_of(values.inputs.begin(), values.inputs.end(), [&](const auto& v) {

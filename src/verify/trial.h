@@ -30,6 +30,9 @@ struct TrialCall {
 using Expected = std::map<std::string, ir::Array>;
 Result<Expected> expect(const Subject& subject, const kernel::TypeBinding& types, const ir::Environment& values);
 
+// A scalar at its default: of the math, or else of the manifest.
+Result<kernel::ScalarValue> default_of(const Subject& subject, const kernel::Scalar& scalar);
+
 struct OutputError {
   std::string pass, tensor;
   ir::DType dtype = ir::DType::None;
