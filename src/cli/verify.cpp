@@ -36,6 +36,7 @@ struct Job {
   std::string identity;      // what must change after three strikes
   std::string profile_hash;  // empty without a profile in the workspace
   std::string folder;        // of attempts and reports
+  std::optional<verify::TorchSource> torch;
   std::vector<std::string> notes;
 };
 
@@ -100,6 +101,9 @@ Result<Job> job_of_profile(const Globals& globals, const Options& options, kerne
                 "kw review " + options.name + ", then kw approve " + options.name);
   job.profile_hash = profile::canonical_hash(job.profile);
   job.folder = folder.file("verify");
+  const profile::Source& source = job.profile.source;
+  if (source.kind == "torch" || source.kind == "words")
+    job.torch = {folder.file(source.file), source.entry, source.options.eval, source.options.init};
   return options.kernel.empty() ? generated_job(options, folder, std::move(job), target)
                                 : hand_written_job(options, std::move(job));
 }
@@ -116,6 +120,7 @@ Result<Job> job_of_reference(const Globals& globals, const Options& options) {
   source.file = located.path;
   KW_TRY(job.profile, understand::decide(reading, job.name, source, {}));
   job.folder = globals.workspace + "/verify/" + job.name;
+  if (located.kind == "torch") job.torch = {located.path, reading.entry, false, {}};
   KW_TRY(job, hand_written_job(options, std::move(job)));
   job.identity += " " + profile::canonical_hash(job.profile);
   return job;
@@ -165,6 +170,7 @@ Result<verify::Report> attempt(const Globals& globals, const Options& options, J
   }
   Progress progress("verify " + job.name, 100, progress_mode(globals.quiet || globals.json));
   judge_options.step = [&](std::string_view step) { progress.step(step); };
+  judge_options.torch = job.torch;
   KW_TRY(const std::vector<verify::Attempt> before, log.read());
   KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
   report.profile_hash = job.profile_hash;

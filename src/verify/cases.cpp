@@ -204,6 +204,21 @@ std::int64_t most_elements(const Subject& subject, const Sizes& sizes) {
   return most;
 }
 
+Sizes sizes_of_parameters(const Subject& subject, Sizes sizes) {
+  const ir::Graph& graph = subject.forward;
+  for (const ir::Input& input : graph.inputs) {
+    if (input.kind != ir::InputKind::Parameter && input.kind != ir::InputKind::Buffer) continue;
+    for (const ir::AxisId dim : input.dims) {
+      if (dim == ir::kUnit) continue;
+      for (const ir::SymbolId symbol : graph.axis(dim).size.symbols()) {
+        const ir::Symbol& own = graph.symbols[static_cast<std::size_t>(symbol)];
+        if (own.hint) sizes[own.name] = *own.hint;
+      }
+    }
+  }
+  return sizes;
+}
+
 bool admits(const Subject& subject, const Sizes& sizes) {
   return admitted(subject.math(), sizes, std::numeric_limits<std::int64_t>::max());
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <random>
 
 #include "base/hash.h"
@@ -13,6 +14,7 @@
 #include "verify/casting.h"
 #include "verify/gradient.h"
 #include "verify/large.h"
+#include "verify/torch_gate.h"
 #include "verify/trial.h"
 
 namespace kw::verify {
@@ -78,6 +80,9 @@ class Judge {
     }
     for (const kernel::TypeBinding& types : mixtures) report_.mixtures.push_back(kernel::text(types));
 
+    std::future<Verdict> torch = std::async(std::launch::async, [&] {
+      return ask_torch(subject_, options_.torch, plan, Hash64().add(report_.seed).add("torch").value());
+    });
     KW_TRY(Runners runners, open());
     report_.device = runners.first->name();
     KW_TRY(const auto compiler, device::open_device(subject_.manifest.target, options_.device));
@@ -88,6 +93,8 @@ class Judge {
     if (report_.passed()) KW_CHECK(look_at_large(mixtures[0], builds, runners));
     report_.compile_seconds = builds.seconds();
     conclude(plan, mixtures.size());
+    options_.step("waiting for PyTorch");
+    verdict(Gate::Torch) = torch.get();
     return {};
   }
 

@@ -5,18 +5,21 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "device/device.h"
 #include "verify/cases.h"
 #include "verify/report.h"
 #include "verify/subject.h"
+#include "verify/torch.h"
 
 namespace kw::verify {
 
 struct JudgeOptions {
   CaseOptions cases;  // seed 0: a fresh one
   device::DeviceOptions device;
+  std::optional<TorchSource> torch;                                      // the source, where PyTorch can run it
   int most_failures = 3;                                                 // cases that fail before the rest is not tried
   std::function<void(std::string_view)> step = [](std::string_view) {};  // called as each step begins
 };

@@ -23,6 +23,7 @@ using kernel::Tensor;
 
 constexpr std::int64_t kPeriods[] = {8191, 1009, 127, 31, 7, 3};  // primes: no power of two is a multiple
 constexpr std::int64_t kMostInPeriod = 120'000;                   // elements that the interpreter is given
+constexpr std::int64_t kMostElements = 60'000'000;                // of any tensor
 constexpr std::uint8_t kPoison = 0xFF;
 
 bool is_along(const ir::Graph& graph, AxisId axis, ir::SymbolId symbol) {
@@ -299,7 +300,7 @@ std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBi
               [&](ir::SymbolId id) { return std::optional(own.at(graph.symbols[static_cast<std::size_t>(id)].name)); })
           .value_or(1);
     };
-    std::int64_t least = 0, most = 1;  // bytes of one slice of the smallest output; elements of the largest value's
+    std::int64_t widest = 0, most = 1;  // bytes of one slice of the largest output; elements of the largest value's
     for (const ir::Node& node : graph.nodes) {
       std::int64_t count = 1;
       for (const AxisId axis : node.axes) count *= size_of(axis);
@@ -309,17 +310,18 @@ std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBi
       if (!good[static_cast<std::size_t>(output.node)] || dimension_along(graph, output.dims, symbol) < 0) continue;
       std::int64_t slice = ir::info(graph[output.node].type.floor()).bytes;
       for (const AxisId dim : output.dims) slice *= dim == ir::kUnit ? 1 : size_of(dim);
-      least = least == 0 ? slice : std::min(least, slice);
+      widest = std::max(widest, slice);
       call.outputs.push_back(output.name);
     }
-    if (call.outputs.empty() || least == 0) continue;
+    if (call.outputs.empty()) continue;
     for (const std::int64_t period : kPeriods)
       if (period * most <= kMostInPeriod && call.period == 0) call.period = period;
     if (call.period == 0) continue;
     call.sizes = own;
-    call.sizes[call.symbol] = std::max(bytes / least + 1, 2 * call.period + 1);
+    call.sizes[call.symbol] = std::max(bytes / widest + 1, 2 * call.period + 1);
     kernel::Sizes one = own;
     one[call.symbol] = call.period;
+    if (call.sizes.at(call.symbol) * most > kMostElements) continue;
     if (!admits(subject, call.sizes) || !admits(subject, one)) continue;
     if (!best || call.outputs.size() > best->outputs.size()) best = std::move(call);
   }

@@ -19,7 +19,7 @@ struct LargeCall {
   std::vector<std::string> outputs;  // that repeat; the others are not compared
 };
 
-// A call whose smallest repeating output has at least so many bytes in these types; nothing where no axis repeats.
+// A call whose largest repeating output has at least so many bytes in these types; nothing where no axis repeats.
 std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBinding& types, std::int64_t bytes);
 
 struct LargeOutcome {

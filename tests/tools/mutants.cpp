@@ -34,7 +34,7 @@ verify::JudgeOptions options_for(std::uint64_t seed, bool own_types) {
   options.cases.seed = seed;
   options.cases.only_own_types = own_types;
   options.cases.most_elements = 60'000;
-  options.device.limits.time = std::chrono::milliseconds(2000);
+  options.device.limits.time = std::chrono::milliseconds(5000);
   options.device.limits.threads = 2;
   options.most_failures = 1;
   return options;

@@ -1,0 +1,182 @@
+"""Runs a user's PyTorch source on given tensors, forward and backward: `kw verify` asks, and compares its oracle.
+
+One request on stdin, one answer on stdout, both JSON:
+
+    {"file": "source.py", "entry": "RMSNorm", "init": {"eps": "1e-6"}, "eval": false, "sizes": {"hidden": 24},
+     "inputs": [{"name": "x", "kind": "tensor", "dtype": "bfloat16", "shape": [2, 24], "values": [...],
+                 "gradient": true}, ...],
+     "outputs": [{"name": "y", "cotangent": {...} or null, "updates": null}, ...]}
+    {"outputs": {"y": {"dtype": ..., "shape": ..., "values": ...}}, "gradients": {"x": {...}}}   or   {"skip": "why"}
+
+Whole numbers that the file assigns to names of sizes at its top take the request's sizes, so that a module that fixes
+its sizes can be run small.
+"""
+
+import ast
+import inspect
+import json
+import math
+import sys
+import types
+
+
+class Unable(Exception):
+    """The source cannot be run like this; that says nothing about the kernel."""
+
+
+def with_sizes(tree, sizes):
+    def resized(target, value):
+        known = isinstance(target, ast.Name) and target.id in sizes
+        if known and isinstance(value, ast.Constant) and type(value.value) is int:
+            return ast.copy_location(ast.Constant(sizes[target.id]), value)
+        return value
+
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign):
+            continue
+        for target in statement.targets:
+            if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+                pairs = zip(target.elts, statement.value.elts, strict=False)
+                statement.value.elts = [resized(t, v) for t, v in pairs]
+            else:
+                statement.value = resized(target, statement.value)
+    return tree
+
+
+def load(path, sizes):
+    with open(path, encoding="utf-8") as file:
+        tree = with_sizes(ast.parse(file.read(), path), sizes)
+    module = types.ModuleType("source")
+    module.__file__ = path
+    sys.modules["source"] = module
+    exec(compile(tree, path, "exec"), module.__dict__)
+    return module
+
+
+def entry_of(module, name):
+    if name:
+        return getattr(module, name)
+    own = [
+        value
+        for key, value in vars(module).items()
+        if getattr(value, "__module__", None) == "source" and key not in ("get_inputs", "get_init_inputs")
+    ]
+    if len(own) != 1:
+        raise Unable(f"the file holds {len(own)} functions and classes, and none was named")
+    return own[0]
+
+
+def argument(text):
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def values_of(document):
+    return [float(value) for value in document["values"]]
+
+
+def tensor_of(document, torch):
+    flat = torch.tensor(values_of(document), dtype=torch.float64)
+    return flat.reshape(document["shape"]).to(getattr(torch, document["dtype"]))
+
+
+def as_document(tensor):
+    def number(value):
+        return value if math.isfinite(value) else str(value)
+
+    flat = tensor.detach().double().reshape(-1).tolist()
+    return {
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "values": [number(value) for value in flat],
+    }
+
+
+def built(entry, module, request, torch):
+    if not inspect.isclass(entry):
+        return entry
+    init = {name: argument(text) for name, text in request["init"].items()}
+    positional = module.get_init_inputs() if hasattr(module, "get_init_inputs") and not init else []
+    model = entry(*positional, **init)
+    model.train(not request["eval"])
+    return model
+
+
+def put(model, name, tensor, torch):
+    """Replaces a parameter or buffer by one of the same shape."""
+    owner, _, leaf = name.rpartition(".")
+    owner = model.get_submodule(owner)
+    old = getattr(owner, leaf)
+    if list(old.shape) != list(tensor.shape):
+        raise Unable(f"{name} has the shape {list(old.shape)} in the source and {list(tensor.shape)} in this call")
+    setattr(owner, leaf, torch.nn.Parameter(tensor) if isinstance(old, torch.nn.Parameter) else tensor)
+
+
+def run(request):
+    import torch
+
+    torch.manual_seed(0)
+    module = load(request["file"], request["sizes"])
+    model = built(entry_of(module, request["entry"]), module, request, torch)
+    named, leaves = {}, {}
+    for given in request["inputs"]:
+        if given["kind"] == "scalar":
+            continue
+        tensor = tensor_of(given, torch)
+        if given["gradient"]:
+            tensor.requires_grad_()
+        if given["kind"] == "tensor":
+            named[given["name"]] = tensor
+            leaves[given["name"]] = tensor
+        else:
+            put(model, given["name"], tensor, torch)
+            owner, _, leaf = given["name"].rpartition(".")
+            leaves[given["name"]] = getattr(model.get_submodule(owner), leaf)
+    forward = model.forward if isinstance(model, torch.nn.Module) else model
+    takes = list(inspect.signature(forward).parameters)
+    missing = [name for name in named if name not in takes]
+    if missing:
+        raise Unable(f"the source has no argument {missing[0]}")
+    results = model(**named)
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    answer = {"outputs": {}, "gradients": {}}
+    loss = []
+    for output in request["outputs"]:
+        if output["updates"]:
+            owner, _, leaf = output["updates"].rpartition(".")
+            tensor = getattr(model.get_submodule(owner), leaf)
+        elif results:
+            tensor = results.pop(0)
+        else:
+            raise Unable("the source returns fewer values than were read")
+        if not isinstance(tensor, torch.Tensor):
+            raise Unable(f"{output['name']} is no tensor")
+        answer["outputs"][output["name"]] = as_document(tensor)
+        if output["cotangent"] and tensor.requires_grad:
+            loss.append((tensor, tensor_of(output["cotangent"], torch).to(tensor.dtype)))
+    wanted = {given["name"]: leaves[given["name"]] for given in request["inputs"] if given["gradient"]}
+    wanted = {name: leaf for name, leaf in wanted.items() if leaf.requires_grad}
+    if loss and wanted:
+        gradients = torch.autograd.grad(
+            [tensor for tensor, _ in loss], list(wanted.values()), [d for _, d in loss], allow_unused=True
+        )
+        for name, gradient in zip(wanted, gradients, strict=True):
+            if gradient is not None:
+                answer["gradients"][name] = as_document(gradient)
+    return answer
+
+
+def main():
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = run(request)
+        except Exception as error:  # whatever the user's code raises
+            answer = {"skip": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
