@@ -73,7 +73,10 @@ using wide = join<T, float>;
 // A value as it is once it was stored as T.
 template <class T, class Value>
 KW_DEVICE wide<T> round_to(Value value) {
-  return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
+  if constexpr (is_same<T, bf16>)
+    return bf16_rounded(static_cast<float>(value));
+  else
+    return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
 }
 
 }  // namespace kw

@@ -9,11 +9,17 @@ namespace kw {
 KW_DEVICE uint32_t bits_of(float value) { return __float_as_uint(value); }
 KW_DEVICE float float_of(uint32_t bits) { return __uint_as_float(bits); }
 
-// To nearest, ties to even.
+// To nearest, ties to even. Beside a neighbour the compiler makes one instruction of both.
 KW_DEVICE uint16_t bf16_bits(float value) {
   uint16_t bits;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
+}
+// As a float again, in the upper half of its bits: one instruction, and a fast one.
+KW_DEVICE float bf16_rounded(float value) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(value), "f"(0.0f));
+  return __uint_as_float(pair);
 }
 KW_DEVICE uint16_t f16_bits(float value) {
   uint16_t bits;
@@ -30,6 +36,30 @@ KW_DEVICE float f16_value(uint16_t bits) {
 KW_DEVICE float reciprocal(float x) {
   float result;
   asm("rcp.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+// Likewise for x of at least 1.
+KW_DEVICE float reciprocal_from_one(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+// 2^x for x of at least 0, to two units in the last place.
+KW_DEVICE float power_of_two(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+// The greater and the lesser; NaN if either is.
+KW_DEVICE float greater_of(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+KW_DEVICE float lesser_of(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
   return result;
 }
 

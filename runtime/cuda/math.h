@@ -48,6 +48,18 @@ KW_DEVICE double round_half_even(double x) { return ::rint(x); }
 
 KW_DEVICE double reciprocal(double x) { return 1 / x; }
 
+// a / b by a reciprocal and one correction, to one unit in the last place: where b is the same for many a, all but the
+// correction is done once.
+KW_DEVICE float divide(float a, float b) {
+  const float scale = ::fabsf(b) < 0x1p-100f ? 0x1p64f : 1.0f;  // the reciprocal of a subnormal is none
+  const float divisor = b * scale, dividend = a * scale;
+  const float inverse = reciprocal(divisor);
+  const float quotient = dividend * inverse;
+  const float corrected = ::fmaf(::fmaf(-quotient, divisor, dividend), inverse, quotient);
+  return corrected == corrected ? corrected : quotient;  // infinities and zeros correct to NaN
+}
+KW_DEVICE double divide(double a, double b) { return a / b; }
+
 template <class T>
 KW_DEVICE T sigmoid(T x) {
   return reciprocal(1 + exp(-x));
@@ -56,7 +68,8 @@ KW_DEVICE T sigmoid(T x) {
 // Without a branch: near zero by its series, elsewhere by an exponential.
 KW_DEVICE float tanh(float x) {
   const float magnitude = ::fabsf(x), square = x * x;
-  const float far = ::copysignf(1 - 2 * reciprocal(1 + ::expf(2 * magnitude)), x);
+  constexpr float kTwoLog2E = 2.885390082f;
+  const float far = ::copysignf(1 - 2 * reciprocal_from_one(1 + power_of_two(kTwoLog2E * magnitude)), x);
   float series = -0.005542794708f;
   series = ::fmaf(series, square, 0.02049864829f);
   series = ::fmaf(series, square, -0.05369878188f);

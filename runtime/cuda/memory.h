@@ -21,11 +21,34 @@ KW_DEVICE void store(T* to, typename element_of<T>::type value) {
 }
 
 // N neighbours. In memory they are aligned to their size, or to 16 bytes where they are more.
-template <class T, int N>
+template <class T, int N, bool kPairs = sizeof(T) == 2 && N % 2 == 0>
 struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   T elements[N];
   KW_DEVICE T& operator[](int i) { return elements[i]; }
   KW_DEVICE const T& operator[](int i) const { return elements[i]; }
+};
+// Elements of two bytes lie in words: they are moved as words, and each is taken out by one instruction.
+template <class T, int N>
+struct alignas(2 * N < 16 ? 2 * N : 16) Vector<T, N, true> {
+  uint32_t words[N / 2];
+  KW_DEVICE T operator[](int i) const {
+    T element;
+    element.bits = static_cast<uint16_t>(words[i / 2] >> (i % 2 * 16));
+    return element;
+  }
+  struct Element {
+    uint32_t& word;
+    int shift;
+    KW_DEVICE void operator=(T value) {
+      word = (word & (0xffff0000u >> shift)) | (static_cast<uint32_t>(value.bits) << shift);
+    }
+    KW_DEVICE operator float() const {
+      T element;
+      element.bits = static_cast<uint16_t>(word >> shift);
+      return element;
+    }
+  };
+  KW_DEVICE Element operator[](int i) { return {words[i / 2], i % 2 * 16}; }
 };
 
 // What the machine moves at once.

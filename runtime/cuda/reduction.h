@@ -2,7 +2,7 @@
 // alone, and so the same on a GPU and in emulation. A NaN wins a maximum and a minimum, as in PyTorch.
 #pragma once
 
-#include "thread.h"
+#include "instructions.h"
 
 namespace kw {
 
@@ -14,6 +14,8 @@ template <class T>
 KW_DEVICE T minimum(T a, T b) {
   return (a < b) | (a != a) ? a : b;
 }
+KW_DEVICE float maximum(float a, float b) { return greater_of(a, b); }
+KW_DEVICE float minimum(float a, float b) { return lesser_of(a, b); }
 
 // Where a maximum or a minimum of any type starts.
 template <class T>

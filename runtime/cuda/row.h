@@ -14,6 +14,14 @@ KW_DEVICE constexpr int vector_length() {
   return 16 / narrowest < 8 ? 16 / narrowest : 8;
 }
 
+// Elements of the widest type that fill so many bytes.
+template <int kBytes, class... Types>
+KW_DEVICE constexpr int elements_in() {
+  int widest = 1;
+  ((widest = sizeof(Types) > widest ? static_cast<int>(sizeof(Types)) : widest), ...);
+  return kBytes / widest;
+}
+
 // What a sum over several tiles of terms is kept in: tiles of a long row are added in double.
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;

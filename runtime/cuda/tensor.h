@@ -30,24 +30,4 @@ struct Tensor<Element, 0, Index> {
   KW_DEVICE Element* at() const { return data; }
 };
 
-// The first `count` of N neighbours, the others zero; and back.
-template <int N, class T>
-KW_DEVICE Vector<T, N> load_vector_once(const T* from, int64_t count) {
-  if (count >= N) return load_vector_once<N>(from);
-  Vector<T, N> value;
-  KW_UNROLL
-  for (int i = 0; i < N; ++i) value[i] = i < count ? load_once(from + i) : T(0.0f);
-  return value;
-}
-template <int N, class T>
-KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value, int64_t count) {
-  if (count >= N) {
-    store_vector_streaming(to, value);
-    return;
-  }
-  KW_UNROLL
-  for (int i = 0; i < N; ++i)
-    if (i < count) store_streaming(to + i, value[i]);
-}
-
 }  // namespace kw

@@ -29,6 +29,7 @@ KW_DEVICE uint16_t bf16_bits(float value) {
   const uint32_t word = bits_of(value);
   return static_cast<uint16_t>(value != value ? 0x7fffu : (word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
 }
+KW_DEVICE float bf16_rounded(float value) { return float_of(static_cast<uint32_t>(bf16_bits(value)) << 16); }
 KW_DEVICE uint16_t f16_bits(float value) {
   const uint32_t word = bits_of(value), magnitude = word & 0x7fffffffu;
   const uint32_t sign = (word >> 16) & 0x8000u;
@@ -46,5 +47,10 @@ KW_DEVICE float f16_value(uint16_t bits) {
 }
 
 KW_DEVICE float reciprocal(float x) { return 1 / x; }
+KW_DEVICE float reciprocal_from_one(float x) { return 1 / x; }
+KW_DEVICE float power_of_two(float x) { return std::exp2(x); }
+
+KW_DEVICE float greater_of(float a, float b) { return (a > b) | (a != a) ? a : b; }
+KW_DEVICE float lesser_of(float a, float b) { return (a < b) | (a != a) ? a : b; }
 
 }  // namespace kw

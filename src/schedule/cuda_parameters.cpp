@@ -25,7 +25,7 @@ constexpr Parameter kParameters[] = {
     {"stream_elements", &CudaParameters::stream_elements, 8, 128},
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128},
-    {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
+    {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256},
     {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
     {"worker_threads", &CudaParameters::worker_threads, 32, 2048},
     {"column_warps", &CudaParameters::column_warps, 1, 32},
@@ -53,9 +53,9 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   while (p.row_elements > kLeastElements && !fits(p.row_elements, p.row_threads * p.row_blocks)) p.row_elements /= 2;
   p.wide_threads = machine.block_threads;
   while (p.wide_elements > kLeastElements && !fits(p.wide_elements, p.wide_threads)) p.wide_elements /= 2;
-  while (p.stream_elements > kLeastElements && !fits(p.stream_elements, p.stream_threads * 2)) p.stream_elements /= 2;
-  while (p.shared_sum_elements > kLeastElements && !fits(p.shared_sum_elements, p.sum_threads))
-    p.shared_sum_elements /= 2;
+  // Streaming takes more registers than holding: it has two places to read from.
+  while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads)) p.stream_elements /= 2;
+  while (p.shared_sum_bytes > 16 && !fits(p.shared_sum_bytes / 4 + 8, p.sum_threads)) p.shared_sum_bytes /= 2;
   auto sums_fit = [&](int64_t elements) {
     return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
   };

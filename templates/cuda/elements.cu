@@ -6,7 +6,7 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(setup)
-  const Index vectors = (KW_EXPRESSION(elements) + kVector - 1) / kVector;
+  const Index vectors = KW_EXPRESSION(elements) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   KW_STATEMENTS(tiles)
   KW_UNROLL
@@ -39,7 +39,7 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
   KW_STATEMENTS(setup)
-  const Index vectors = (KW_EXPRESSION(elements) + kVector - 1) / kVector;
+  const Index vectors = KW_EXPRESSION(elements) / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
   KW_STATEMENTS(sums)
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {

@@ -15,4 +15,4 @@ namespace kw_holes {
 constexpr int elements = 1, points = 1, length = 1, first = 0, end = 1, step = 1, workers = 1;
 }
 
-constexpr int lanes_of_row = 32;
+constexpr int lanes_of_row = 32, cached = 0;

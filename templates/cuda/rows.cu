@@ -1,5 +1,6 @@
 // The innermost axis is reduced: the threads of a block, or `lanes` of a warp, go over a row together, once per stage.
-// kStreamed: the row is longer than what they hold at once, and is read again in every stage.
+// kStreamed: the row is longer than what they hold at once, and is read again in every stage: its first `cached`
+// elements from shared memory.
 #include "holes.h"
 
 // skeleton rows
@@ -7,6 +8,7 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, class Inde
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
+  KW_STATEMENTS(caches)
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = KW_EXPRESSION(length);
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -27,11 +29,13 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place 
 KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
+  KW_STATEMENTS(caches)
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = KW_EXPRESSION(length);
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes;
   KW_STATEMENTS(sums)
+  KW_STATEMENTS(ahead)
   for (Index start = kw::block() * groups; start < KW_EXPRESSION(points); start += kw::blocks() * groups) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -39,6 +43,7 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
     const Index end = inside ? length : 0;
     if (!kBlockRow && !inside) point = 0;
     KW_STATEMENTS(tiles)
+    KW_STATEMENTS(advance)
     KW_STATEMENTS(point)
   }
   KW_STATEMENTS(finish)

@@ -159,6 +159,10 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
     }
     case Spelling::Form::Infix: {
       const Expression left = operand(value, map, 0), right = operand(value, map, 1);
+      if (map.op == Op::Div && !division.empty() && value.type.floating()) {
+        result = {division + "(" + left.text + ", " + right.text + ")", Binding::Primary, type};
+        break;
+      }
       // GCC asks for parentheses around a comparison beside & and |.
       const bool logical = spelling.binding >= Binding::And;
       auto side = [&](const Expression& e, bool is_right) {

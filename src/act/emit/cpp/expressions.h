@@ -33,6 +33,9 @@ class Expressions {
   // Where a load's element is: set by whoever knows which rows are at hand.
   std::function<std::string(const Load&)> element;
 
+  // A function that divides floats, where the sign alone is not what the target wants.
+  std::string division = {};
+
   Environment environment;  // values that are variables, or expressions to be repeated
 
   Expression of(ValueId value);                                // its variable, or the expression itself

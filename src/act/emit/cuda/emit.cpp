@@ -6,6 +6,7 @@
 #include "act/emit/cuda/entries.h"
 #include "act/emit/cuda/kernel_writer.h"
 #include "act/emit/cuda/split_sums.h"
+#include "act/loop/halves.h"
 #include "act/pass_contract.h"
 #include "base/text.h"
 
@@ -15,7 +16,7 @@ namespace {
 class PassEmitter {
  public:
   PassEmitter(const LoopProgram& program, const PassOptions& options)
-      : program_(split_sums(program)), options_(options), types_(program_.type_parameters) {}
+      : program_(split_sums(split_halves(program))), options_(options), types_(program_.type_parameters) {}
 
   Result<EmittedPass> run() {
     KW_CHECK(supported());

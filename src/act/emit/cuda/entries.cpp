@@ -12,6 +12,8 @@ namespace {
 using Kind = kernel::Argument::Kind;
 using Shape = KernelPlan::Shape;
 
+constexpr int64_t kStaticShared = 8192;  // bytes that reductions may have of their own
+
 std::string number(int64_t n) { return std::to_string(n); }
 std::string bracket(const std::string& text) { return is_identifier(text) ? text : "(" + text + ")"; }
 
@@ -96,11 +98,13 @@ class EntryWriter {
     bool dense = false;  // axes that can be are walked as one
     bool unit = false;   // vectors lie in memory as such
     bool wide_index = false;
+    bool has_rest = false;               // elements beyond the last whole vector
     std::vector<std::string> arguments;  // of the template, without the index type
     std::vector<std::string> guards;
     int64_t most_threads = 256, least_blocks = 1;
     std::string grid, block, shared = "0";
-    std::string lanes = "0";  // of a row, as an expression of the manifest; "0": the whole block
+    std::string cached = "0";  // elements of a row in shared memory
+    std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
   };
 
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
@@ -147,11 +151,10 @@ class EntryWriter {
                             : "Vectors along the innermost axis."};
       v.dense = v.unit = true;
       v.wide_index = flat;
+      v.has_rest = flat && !summed && !text_.sizes.empty() && text_.sizes.back().axis == text_.plan.nest.inner;
       aligned(v);
-      if (!flat) {
-        whole_vectors(v);
-        v.guards.push_back(short_index(n));
-      }
+      if (!v.has_rest) whole_vectors(v);
+      if (!flat) v.guards.push_back(short_index(n));
       launch(v, sizes_.vector());
       write(v);
     }
@@ -175,11 +178,12 @@ class EntryWriter {
     const bool summed = text_.plan.accumulates, in_parts = text_.plan.has_segments;
     const std::string points = sizes_.points(), kv = vector_constant();
     const std::string length = in_parts ? sizes_.inner(true) : sizes_.row();
-    auto threads = [&](int64_t each, int64_t most) {
-      return "min(" + number(most) + ", 32*max(1, ceil_div(" + length + ", " + number(32 * each) + ")))";
+    auto threads = [&](const std::string& each, int64_t most) {
+      return "min(" + number(most) + ", 32*max(1, ceil_div(" + length + ", 32*" + each + ")))";
     };
-    auto arguments = [&](const std::string& vector, int64_t each, bool streamed, bool block, const char* place) {
-      std::vector<std::string> list{vector, number(each), streamed ? "true" : "false", block ? "true" : "false"};
+    auto arguments = [&](const std::string& vector, const std::string& each, bool streamed, bool block,
+                         const char* place) {
+      std::vector<std::string> list{vector, each, streamed ? "true" : "false", block ? "true" : "false"};
       if (summed) list.push_back("kw::Place::" + std::string(place));
       return list;
     };
@@ -189,18 +193,19 @@ class EntryWriter {
       if (!text_.vectors.empty()) whole_vectors(v);
       v.guards.push_back(short_index(sizes_.row()));
     };
-    auto holds = [&](const char* suffix, const char* why, int64_t each, int64_t most, int64_t blocks,
-                     const char* place) {
+    // `each` as an expression of the manifest, `constant` as one of C++.
+    auto holds = [&](const char* suffix, const char* why, const std::string& each, const std::string& constant,
+                     int64_t most, int64_t blocks, const char* place) {
       Variant v{.suffix = suffix, .why = why};
       fast(v);
-      v.guards.push_back(bracket(length) + " <= " + number(each * most));
-      v.arguments = arguments(kv, each, false, true, place);
+      v.guards.push_back(bracket(length) + " <= " + number(most) + "*" + each);
+      v.arguments = arguments(kv, constant, false, true, place);
       v.most_threads = most;
       v.least_blocks = blocks;
       v.block = threads(each, most);
       v.grid = summed ? workers_ : points;
       if (std::string_view(place) == "Shared") {
-        v.shared = number(text_.column_sums) + "*" + bytes_of_sums() + "*" + number(each) + "*" + v.block;
+        v.shared = number(text_.column_sums) + "*" + bytes_of_sums() + "*" + each + "*" + v.block;
         v.guards.push_back(v.shared + " <= " + number(p_.shared_bytes));
       }
       write(v);
@@ -210,7 +215,7 @@ class EntryWriter {
       Variant v{.suffix = "_short", .why = "Rows that some lanes of a warp hold: several in a block."};
       fast(v);
       v.guards.push_back(bracket(length) + " <= " + number(32 * each));
-      v.arguments = arguments(kv, each, false, false, "Registers");
+      v.arguments = arguments(kv, number(each), false, false, "Registers");
       v.most_threads = summed ? 256 : p_.lane_threads;
       v.block = number(v.most_threads);
       v.lanes = "min(32, next_pow2(max(1, ceil_div(" + length + ", " + number(each) + "))))";
@@ -218,37 +223,64 @@ class EntryWriter {
       if (text_.column_sums > 0) v.shared = bytes_of_sums() + "*" + number(each) + "*" + v.block;
       write(v);
       if (!summed) {
-        holds("", "Rows that the registers of a block hold.", p_.row_elements, p_.row_threads, p_.row_blocks, "");
+        const std::string one = number(p_.row_elements), wide = number(p_.wide_elements);
+        holds("", "Rows that the registers of a block hold.", one, one, p_.row_threads, p_.row_blocks, "");
         if (p_.wide_elements * p_.wide_threads > p_.row_elements * p_.row_threads)
-          holds("_wide", "Rows that the registers of a block as large as can be hold.", p_.wide_elements,
-                p_.wide_threads, 1, "");
+          holds("_wide", "Rows that the registers of a block as large as can be hold.", wide, wide, p_.wide_threads, 1,
+                "");
       } else {
-        holds("", "Rows and sums that the registers of a block hold.", p_.sum_elements, p_.sum_threads, 1, "Registers");
+        const std::string one = number(p_.sum_elements);
+        holds("", "Rows and sums that the registers of a block hold.", one, one, p_.sum_threads, 1, "Registers");
         if (text_.column_sums > 0)
           holds("_shared", "Rows that the registers of a block hold, and sums in shared memory.",
-                p_.shared_sum_elements, p_.sum_threads, 1, "Shared");
+                elements_of(p_.shared_sum_bytes), elements_constant(p_.shared_sum_bytes), p_.sum_threads, 1, "Shared");
       }
     }
     {
       Variant v{.suffix = "_streamed", .why = "Rows of any length, read again in every stage."};
       fast(v);
-      v.arguments = arguments(kv, p_.stream_elements, true, true, "Memory");
+      v.arguments = arguments(kv, number(p_.stream_elements), true, true, "Memory");
       v.most_threads = p_.stream_threads;
-      v.block = threads(p_.stream_elements, p_.stream_threads);
+      v.block = threads(number(in_parts ? 8 : p_.stream_elements), p_.stream_threads);
       v.grid = summed ? workers_ : points;
+      if (!text_.cached.empty()) {
+        std::string bytes;
+        for (BufferId id : text_.cached) bytes += (bytes.empty() ? "" : " + ") + ("bytes(" + buffer(id).name + ")");
+        v.cached = "min(" + sizes_.row() + ", " + number(p_.shared_bytes - kStaticShared) + "//(" + bytes + ")//8*8)";
+        v.shared = v.cached + "*(" + bytes + ")";
+      }
       write(v);
     }
     for (bool wide : {false, true}) {
       Variant v{.suffix = wide ? "_large" : "_strided",
                 .why = wide ? "More elements than an int counts." : "Any strides."};
       v.wide_index = wide;
-      v.arguments = arguments("1", 4, true, true, "Memory");
+      v.arguments = arguments("1", "4", true, true, "Memory");
       if (!wide) v.guards.push_back(short_index(sizes_.row()));
       v.most_threads = p_.stream_threads;
-      v.block = threads(4, p_.stream_threads);
+      v.block = threads("4", p_.stream_threads);
       v.grid = summed ? workers_ : points;
       write(v);
     }
+  }
+  // Elements of the widest of the large tensors in so many bytes.
+  std::string elements_of(int64_t bytes) const {
+    std::string widest;
+    std::set<std::string> seen;
+    for (BufferId id : sizes_.deciding()) {
+      if (!seen.insert(types_.stored(buffer(id).type)).second) continue;
+      const std::string one = "bytes(" + buffer(id).name + ")";
+      widest = widest.empty() ? one : "max(" + widest + ", " + one + ")";
+    }
+    return "(" + number(bytes) + "//" + widest + ")";
+  }
+  std::string elements_constant(int64_t bytes) const {
+    std::vector<std::string> names{number(bytes)};
+    for (BufferId id : sizes_.deciding()) {
+      const std::string type = types_.stored(buffer(id).type);
+      if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
+    }
+    return "kw::elements_in<" + join(names, ", ") + ">()";
   }
   std::string bytes_of_sums() const {
     for (const Stage& stage : kernel_.stages)
@@ -421,6 +453,18 @@ class EntryWriter {
     return rank == 0 ? "{" + buffer(id).name + "}" : "{" + buffer(id).name + ", {" + strides + "}}";
   }
 
+  static std::vector<std::string> replaced(std::vector<std::string> list, const std::string& from,
+                                           const std::string& to) {
+    std::replace(list.begin(), list.end(), from, to);
+    return list;
+  }
+  void call(const Variant& variant, const std::vector<std::string>& arguments, const std::string& indent) {
+    std::vector<std::string> list = variant.arguments;
+    list.push_back(variant.wide_index ? "int64_t" : "int");
+    const std::string head = indent + text_.function + "<" + join(list, ", ") + ">(";
+    for (const std::string& line : split_lines(bracketed(head, arguments, ");"))) out_.lines.line(line);
+  }
+
   void write(const Variant& variant) {
     Signature s;
     std::vector<std::string> size_arguments;
@@ -441,6 +485,13 @@ class EntryWriter {
         s.contract.push_back({Kind::Size, variant.lanes, 0, "i32", ""});
         s.arguments.push_back("lanes");
       }
+      if (variant.cached == "0") {
+        s.arguments.push_back("0");
+      } else {
+        s.parameters.push_back("int cached");
+        s.contract.push_back({Kind::Size, variant.cached, 0, "i32", ""});
+        s.arguments.push_back("cached");
+      }
     }
     kernel::Entry entry;
     entry.symbol = kernel_.name + variant.suffix;
@@ -456,10 +507,23 @@ class EntryWriter {
     out_.lines.line(head);
     for (const std::string& line : split_lines(bracketed("void " + entry.symbol + "(", s.parameters, ") {")))
       out_.lines.line(line);
-    std::vector<std::string> arguments = variant.arguments;
-    arguments.push_back(variant.wide_index ? "int64_t" : "int");
-    const std::string call = "  " + text_.function + "<" + join(arguments, ", ") + ">(";
-    for (const std::string& line : split_lines(bracketed(call, s.arguments, ");"))) out_.lines.line(line);
+    if (variant.has_rest) {
+      const std::string n = size_arguments.back(), kv = vector_constant();
+      out_.lines.line("  const int64_t whole = " + n + " / " + kv + " * " + kv + ";");
+      call(variant, replaced(s.arguments, n, "whole"), "  ");
+      out_.lines.line("  if (whole < " + n + ")");
+      Variant rest = variant;
+      rest.arguments = {"1", "1"};
+      std::vector<std::string> arguments = replaced(s.arguments, n, n + " - whole");
+      for (size_t i = 0; i < text_.tensors.size(); ++i)
+        if (has_all_axes(text_.tensors[i])) {
+          const std::string& name = buffer(text_.tensors[i]).name;
+          arguments[i] = "{" + name + " + whole" + arguments[i].substr(1 + name.size());
+        }
+      call(rest, arguments, "    ");
+    } else {
+      call(variant, s.arguments, "  ");
+    }
     out_.lines.line("}");
     out_.entries.push_back(std::move(entry));
   }
@@ -493,10 +557,10 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
              number(p.element_threads * p.element_elements) + "), 4*multiprocessors))";
     case Shape::Rows: {
       // As many blocks on a multiprocessor as have worker_threads together.
-      const int64_t each = text.column_sums > 0 ? p.sum_elements : p.stream_elements;
+      const int64_t each = text.plan.has_segments ? 8 : p.sum_elements;
       const std::string length = text.plan.has_segments ? sizes.inner(true) : sizes.row();
       const std::string threads = "32*max(1, ceil_div(" + length + ", " + number(32 * each) + "))";
-      return "max(1, min(" + sizes.points() + ", multiprocessors*max(1, min(4, " + number(p.worker_threads) + "//(" +
+      return "max(1, min(" + sizes.points() + ", multiprocessors*max(1, min(8, " + number(p.worker_threads) + "//(" +
              threads + ")))))";
     }
     case Shape::Columns:

@@ -21,6 +21,8 @@ constexpr std::string_view kReserved[] = {
     "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements", "kRoom",   "kPlace",
     "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",         "k"};
 
+constexpr int kWorthKeeping = 5;  // instructions
+
 constexpr std::string_view kElementsFile = "templates/cuda/elements.cu";
 constexpr std::string_view kRowsFile = "templates/cuda/rows.cu";
 constexpr std::string_view kColumnsFile = "templates/cuda/columns.cu";
@@ -89,6 +91,7 @@ class KernelWriter {
         names_(program, kernel, nest_.all(), kReserved, types),
         values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }) {
     values_.expressions.element = [this](const Load& load) { return element(load); };
+    values_.expressions.division = "kw::divide";
   }
 
   KernelText run() {
@@ -167,22 +170,29 @@ class KernelWriter {
                      buffer(b).name);
     for (const SizeParameter& size : text_.sizes) list.push_back("Index " + size.name);
     for (const auto& [name, type] : text_.scalars) list.push_back(type + " " + name);
-    if (plan_.shape == Shape::Rows) list.push_back("int lanes_of_row");
+    if (plan_.shape == Shape::Rows) {
+      list.push_back("int lanes_of_row");
+      list.push_back("int cached");
+    }
     return list;
   }
 
   // ---- positions and addresses ----
-  // The indices of several axes from one running number.
+  // The indices of several axes from one running number. An axis of size one costs nothing, once its size is known.
   Lines positions(const std::string& number, const Axes& axes, bool vectors) const {
     Lines out;
+    std::string before;  // the index of the axes so far, as one
     for (size_t i = 0; i < axes.size(); ++i) {
       const Axes inner(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1, axes.end());
+      const std::string size = names_.size(axes[i]);
       std::string text = number;
       if (!inner.empty())
         text += inner.size() > 1 ? " / (" + names_.product(inner) + ")" : " / " + names_.product(inner);
-      if (i > 0) text += " % " + names_.size(axes[i]);
+      if (!before.empty()) text += " - " + before + " * " + size;
+      if (axes.size() > 1 && !inner.empty()) text = size + " == 1 ? 0 : " + text;
       const std::string name = vectors && axes[i] == nest_.inner ? first_ : names_.variable(axes[i]);
       if (name != text) out.line("const Index " + name + " = " + text + ";");
+      before = before.empty() ? name : "(" + before + " * " + size + " + " + name + ")";
     }
     return out;
   }
@@ -257,7 +267,13 @@ class KernelWriter {
     Lines out;
     for (const Held& held : held_)
       out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name + "[kVectors];");
-    text_.held = static_cast<int>(held_.size());
+    if (!values_.kept.empty())
+      out.line(std::string("constexpr bool kKeep = ") +
+               (plan_.accumulates ? "!kStreamed && kPlace == kw::Place::Registers;" : "!kStreamed;"));
+    for (const auto& [value, name] : values_.kept)
+      out.line(types_.computed(kernel_[value].type) + " " + name + "[kVectors][kVector];");
+    text_.held = std::max(text_.live, static_cast<int>(held_.size() > 0));
+    if (plan_.shape == Shape::Elements) text_.held = static_cast<int>(held_.size());
     return out;
   }
 
@@ -274,7 +290,7 @@ class KernelWriter {
   std::string stored_text(const Store& store) {
     return values_.expressions.stored(store.value, buffer(store.buffer).type);
   }
-  void store(const Store& store, Body& body, const std::string& count = {}) {
+  void store(const Store& store, Body& body) {
     const Run run = has_vectors() ? run_of(store.at, nest_.inner) : Run{};
     if (!run.neighbours) {
       body.element.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
@@ -284,8 +300,7 @@ class KernelWriter {
     const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
     body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
     body.element.line(name + "[k] = " + stored_text(store) + ";");
-    body.stores.line("kw::store_vector_streaming(" + address(store.buffer, store.at, true) + ", " + name +
-                     (count.empty() ? "" : ", " + count) + ");");
+    body.stores.line("kw::store_vector_streaming(" + address(store.buffer, store.at, true) + ", " + name + ");");
   }
   // The index of an element, where something wants it.
   void finish(Body& body) {
@@ -391,13 +406,8 @@ class KernelWriter {
     }
     for (const Accumulate& s : sums) roots.push_back(s.value);
     define(body, roots, stored);
-    // The last vector of a run may be short.
-    const std::string count = names_.size(nest_.inner) + " - " + first_;
-    for (const Accumulate& s : sums) {
-      const std::string term = values_.expressions.as(s.value, sum_type(s));
-      scalar_sum(s, body, first_ + " + k < " + names_.size(nest_.inner) + " ? " + term + " : 0");
-    }
-    for (const Store& s : stores) store(s, body, count);
+    for (const Accumulate& s : sums) scalar_sum(s, body, values_.expressions.as(s.value, sum_type(s)));
+    for (const Store& s : stores) store(s, body);
     finish(body);
     // What a vector does not bring is read and written element by element, and only as far as there are any.
     const std::string element = body.element.text();
@@ -411,8 +421,7 @@ class KernelWriter {
     position.line("const Index element = vector * kVector;");
     if (axes.size() > 1) position.append(positions("element", axes, true));
     Lines loads, fetch;
-    for (const Held& held : held_)
-      loads.line(held.name + "[v] = kw::load_vector_once<kVector>(" + held.address + ", " + count + ");");
+    for (const Held& held : held_) loads.line(held.name + "[v] = kw::load_vector_once<kVector>(" + held.address + ");");
     fetch.append(used(position, {&loads}));
     fetch.append(loads);
     const Lines tile_lines = tiles();
@@ -442,7 +451,83 @@ class KernelWriter {
   }
 
   // ---- rows ----
+  // What a stage computes for every element, down to the loads; not below `stop`.
+  std::set<ValueId> computed_in(const Stage& stage, const std::set<ValueId>& stop = {}) const {
+    std::set<ValueId> all;
+    auto visit = [&](auto&& self, ValueId v) -> void {
+      if (level_of(kernel_[v].axes) != Level::Element || std::holds_alternative<Reduced>(kernel_[v].what) ||
+          !all.insert(v).second || stop.contains(v))
+        return;
+      for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
+    };
+    for (ValueId root : roots_of(stage, kernel_)) visit(visit, root);
+    return all;
+  }
+  // Instructions, about, that a value takes from what a thread holds.
+  int cost_of(ValueId v, const std::set<ValueId>& now, std::set<ValueId>& seen) {
+    if (!now.contains(v) || !seen.insert(v).second) return 0;
+    int cost = kernel_[v].type.floating() && types_.rounds(kernel_[v].type) ? 2 : 1;
+    if (std::holds_alternative<Load>(kernel_[v].what)) cost = 0;  // what uses it converts it
+    if (const Map* map = std::get_if<Map>(&kernel_[v].what)) {
+      switch (map->op) {
+        case Op::Add:
+        case Op::Sub:
+        case Op::Mul:
+        case Op::Neg:
+        case Op::Max:
+        case Op::Min:
+        case Op::Select:
+        case Op::StopGradient:
+          break;
+        case Op::Cast:
+          break;
+        default:
+          cost = 8;
+      }
+    }
+    for (ValueId operand : operands_of(kernel_[v])) cost += cost_of(operand, now, seen);
+    return cost;
+  }
+  // Values that cost more to compute again than to keep: those that a later stage wants as they are.
+  void choose_kept() {
+    std::vector<const Stage*> loops;
+    for (const Stage& stage : kernel_.stages)
+      if (!stage.loop.empty()) loops.push_back(&stage);
+    std::set<ValueId> before, kept;
+    for (const Stage* stage : loops) {
+      const std::set<ValueId> now = computed_in(*stage);
+      std::set<ValueId> wanted;
+      for (ValueId v : now) {
+        for (ValueId operand : operands_of(kernel_[v]))
+          if (!before.contains(v) && before.contains(operand)) wanted.insert(operand);
+      }
+      for (ValueId root : roots_of(*stage, kernel_))
+        if (before.contains(root)) wanted.insert(root);
+      for (ValueId v : wanted)
+        if (std::set<ValueId> seen; kernel_[v].type.floating() && cost_of(v, now, seen) >= kWorthKeeping)
+          kept.insert(v);
+      before.insert(now.begin(), now.end());
+    }
+    for (ValueId v : kept) values_.kept[v] = names_.fresh(names_.value(v) + "_kept");
+    // What is alive at once: in each stage its own loads and those of later stages, and what is kept for these.
+    std::set<ValueId> done;
+    for (size_t s = 0; s < loops.size(); ++s) {
+      std::set<std::vector<int32_t>> loads;
+      std::set<ValueId> alive;
+      for (size_t t = s; t < loops.size(); ++t)
+        for (ValueId v : computed_in(*loops[t], done)) {
+          if (done.contains(v)) alive.insert(v);
+          const Load* load = std::get_if<Load>(&kernel_[v].what);
+          if (load && load->guard == kNoValue && is_large(load->at)) loads.insert({load->buffer});
+        }
+      text_.live = std::max(text_.live, static_cast<int>(loads.size() + alive.size()));
+      for (ValueId v : computed_in(*loops[s]))
+        if (kept.contains(v)) done.insert(v);
+    }
+  }
+
   void rows() {
+    choose_kept();
     const Axes row = row_axes();
     if (row.size() > 1 && !nested()) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
     // Loads of all stages are known only when all are written; what is fetched is put in its place afterwards.
@@ -485,7 +570,11 @@ class KernelWriter {
         .expression("points", parenthesised(names_.product(nest_.parallel)))
         .statements("tiles", tile_lines)
         .statements("point", point);
-    if (summed) skeleton.statements("sums", with_turn()).statements("finish", finish_);
+    skeleton.statements("caches", caches());
+    if (summed) {
+      skeleton.statements("sums", with_turn()).statements("finish", finish_).statements("ahead", ahead());
+      skeleton.statements("advance", advance_);
+    }
     text_.lines = skeleton.fill();
   }
 
@@ -602,20 +691,106 @@ class KernelWriter {
       for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], text.after);
     }
   }
+  // An element's number in its row.
+  std::string row_element() const {
+    if (!nested() || nest_.loop.empty()) return "element";
+    std::string number;
+    for (LoopAxisId axis : nest_.loop)
+      number = number.empty() ? names_.variable(axis)
+                              : "(" + number + ") * " + names_.size(axis) + " + " + names_.variable(axis);
+    return "((" + number + ") * length + element)";
+  }
+  std::string cache_of(const Held& held) const { return held.name + "_cache"; }
+  Lines caches() {
+    Lines out;
+    std::string bytes;
+    for (const Held& held : held_) {
+      if (held.stages.size() < 2) continue;
+      const std::string type = types_.stored(buffer(held.buffer).type);
+      out.line("const auto " + cache_of(held) + " = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
+               (bytes.empty() ? "" : "cached * static_cast<int>(" + bytes + ")") + ");");
+      bytes += (bytes.empty() ? "" : " + ") + ("sizeof(" + type + ")");
+      text_.cached.push_back(held.buffer);
+    }
+    return out;
+  }
+
+  // Whether the next row is read while this one is worked on.
+  bool prefetches() const { return plan_.accumulates && !nested() && !held_.empty(); }
+  Lines ahead() {
+    Lines out;
+    if (!prefetches()) return out;
+    std::string bytes, sums;
+    for (const Held& held : held_)
+      bytes += (bytes.empty() ? "" : " + ") + ("sizeof(" + types_.stored(buffer(held.buffer).type) + ")");
+    for (const Stage& stage : kernel_.stages)
+      for (const Accumulate& sum : stage.accumulates)
+        if (kind_of(plan_, sum) == SumKind::Column)
+          sums += (sums.empty() ? "" : " + ") + ("sizeof(" + sum_type(sum) + ")");
+    if (sums.empty()) sums = "0";
+    out.line("// The next row is on its way while this one is worked on, where registers have room for both.");
+    out.line("constexpr bool kPrefetch =");
+    out.line("    !kStreamed && kElements * (2 * (" + bytes + ") + (kPlace == kw::Place::Registers ? " + sums +
+             " : 0)) <= 256;");
+    Lines copies, loads;
+    for (const Held& held : held_) {
+      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name +
+               "_next[kVectors];");
+      loads.line(held.name + "_next[v] = kw::load_vector_once<kVector>(" + held.address + ");");
+      copies.line(held.name + "[v] = " + held.name + "_next[v];");
+    }
+    const Axes row = row_axes();
+    Lines inner;
+    if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
+    inner.append(loads);
+    out.open("const auto prefetch = [&](Index from) {");
+    out.line("const Index point = kBlockRow ? from : from + kw::thread() / lanes;");
+    out.line("if (point >= " + parenthesised(names_.product(nest_.parallel)) + ") return;");
+    out.append(used(positions("point", nest_.parallel, false), {&inner}));
+    out.line("KW_UNROLL");
+    out.open("for (int v = 0; v < kVectors; ++v) {");
+    out.line("const Index element = (v * lanes + lane) * kVector;");
+    out.open("if (element < length) {");
+    out.append(inner);
+    out.close();
+    out.close();
+    out.close("};");
+    out.line("if (kPrefetch) prefetch(kw::block() * groups);");
+    advance_.open("if (kPrefetch) {");
+    advance_.line("KW_UNROLL");
+    advance_.open("for (int v = 0; v < kVectors; ++v) {");
+    advance_.append(copies);
+    advance_.close();
+    advance_.line("prefetch(start + kw::blocks() * groups);");
+    advance_.close();
+    return out;
+  }
+
   Lines stage_loop(const StageText& stage, size_t number) {
     const Axes row = row_axes();
     Lines position;
     if (!nested() && row.size() > 1) position = positions("element", row, true);
     Lines now, early;  // read for this stage; held for a later one
     for (const Held& held : held_) {
-      const std::string line = held.name + "[v] = kw::load_vector_once<kVector>(" + held.address + ");";
-      const std::string again = held.name + "[v] = kw::load_vector<kVector>(" + held.address + ");";
       const size_t first = *held.stages.begin();
       const bool only = held.stages.size() == 1;
-      if (held.stages.contains(number))
-        now.line(only ? line : again);
-      else if (number == 0 && first > 0)
-        early.line(line);
+      const std::string load =
+          std::string(only ? "kw::load_vector_once" : "kw::load_vector") + "<kVector>(" + held.address + ");";
+      const std::string slot = cache_of(held) + "[" + row_element() + " / kVector]";
+      if (held.stages.contains(number)) {
+        if (number == first || only) {
+          now.line(held.name + "[v] = " + load);
+          if (!only) now.line("if (kStreamed && " + row_element() + " < cached) " + slot + " = " + held.name + "[v];");
+        } else {
+          now.open("if (" + row_element() + " < cached) {");
+          now.line(held.name + "[v] = " + slot + ";");
+          now.close("} else {");
+          now.line("  " + held.name + "[v] = " + load);
+          now.line("}");
+        }
+      } else if (number == 0 && first > 0) {
+        early.line(held.name + "[v] = " + load);
+      }
     }
     Lines fetch;
     auto fill = [&](const Lines& loads) {
@@ -626,12 +801,13 @@ class KernelWriter {
     if (!now.empty()) {
       const bool again = number > 0;
       // The first stage reads for all, where the row is held.
-      if (again) fetch.open("if (kStreamed) {");
+      const std::string condition = again ? "kStreamed" : prefetches() ? "!kPrefetch" : "";
+      if (!condition.empty()) fetch.open("if (" + condition + ") {");
       fetch.append(fill(now));
-      if (again) fetch.close();
+      if (!condition.empty()) fetch.close();
     }
     if (!early.empty()) {
-      fetch.open("if (!kStreamed) {");
+      fetch.open(prefetches() ? "if (!kStreamed && !kPrefetch) {" : "if (!kStreamed) {");
       fetch.append(fill(early));
       fetch.close();
     }
@@ -777,7 +953,7 @@ class KernelWriter {
   std::set<std::string> declared_;                   // vectors of the present stage, by address
   std::vector<Held> held_;
   size_t stage_ = 0;
-  Lines shared_, sums_, finish_, segment_stores_;
+  Lines shared_, sums_, finish_, segment_stores_, advance_;
   std::vector<std::string> segment_parts_;
 };
 

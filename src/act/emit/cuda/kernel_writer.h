@@ -23,6 +23,8 @@ struct KernelText {
   std::set<BufferId> vectors;     // read or written a vector at a time
   std::set<BufferId> large;       // of these, those of as many elements as the kernel has: they set the length
   std::vector<ir::Size> offsets;  // of such accesses: multiples of the length where vectors are aligned
+  std::vector<BufferId> cached;   // of which a part of the row is in shared memory, where rows are streamed
+  int live = 0;                   // arrays of a row's elements that a thread has at once
   int held = 0;                   // vectors of a row that a thread holds, per vector of the row
   int column_sums = 0, other_sums = 0;
   int stages = 0;

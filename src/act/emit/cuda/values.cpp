@@ -70,15 +70,23 @@ void Values::define(const std::vector<ValueId>& roots, const std::set<ValueId>& 
                     expression.text.size() > kLongestInline ||
                     // A result is used again by later stages.
                     level(v) == Level::Point;
-    if (only_stored || plain_name) variable = false;
+    const auto keeps = kept.find(v);
+    if (keeps != kept.end()) variable = true;
+    if ((only_stored && keeps == kept.end()) || plain_name) variable = false;
     if (!variable) {
       // A store rounds by itself; left out of the environment, the value is built again without its rounding.
       if (!only_stored) expressions.environment[v] = std::move(expression);
       continue;
     }
     const std::string name = names_.value(v);
-    lines(level(v)).line("const " + type + " " + name + " = " +
-                         (expression.type == type ? expression.text_in_context() : expression.text) + ";");
+    std::string text = expression.type == type ? expression.text_in_context() : expression.text;
+    const bool again = keeps != kept.end() && computed_.contains(v);
+    if (again) text = "kKeep ? " + keeps->second + "[v][k] : " + text;
+    lines(level(v)).line("const " + type + " " + name + " = " + text + ";");
+    if (keeps != kept.end() && !again) {
+      lines(level(v)).line("if (kKeep) " + keeps->second + "[v][k] = " + name + ";");
+      computed_.insert(v);
+    }
     expressions.environment[v] = {name, Binding::Primary, type};
   }
 }

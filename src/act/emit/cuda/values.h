@@ -21,6 +21,9 @@ class Values {
 
   Expressions expressions;
 
+  // Values of elements that are computed in one stage and, with kKeep, read from an array of this name in later ones.
+  std::map<ValueId, std::string> kept;
+
   Level level(ValueId value) const { return level_of_axes_(kernel_[value].axes); }
   // Where what `define` makes goes.
   void open(Level level, Lines* lines) { lines_[static_cast<size_t>(level)] = lines; }
@@ -41,6 +44,7 @@ class Values {
   KernelNames& names_;
   std::function<Level(const std::vector<LoopAxisId>&)> level_of_axes_;
   Lines* lines_[3] = {};
+  std::set<ValueId> computed_;  // of those that are kept
 };
 
 }  // namespace kw::act::cuda
