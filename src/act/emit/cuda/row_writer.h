@@ -1,0 +1,361 @@
+// Kernels that reduce the innermost axis: the threads of a block, or some lanes of a warp, go over a row together.
+#pragma once
+
+#include "act/emit/cuda/writer.h"
+
+namespace kw::act::cuda {
+
+class RowWriter : public Writer {
+ public:
+  using Writer::Writer;
+  KernelText run() {
+    rows();
+    return std::move(text_);
+  }
+
+ private:
+  // ---- rows ----
+  // What a stage computes for every element, down to the loads; not below `stop`.
+  std::set<ValueId> computed_in(const Stage& stage, const std::set<ValueId>& stop = {}) const {
+    std::set<ValueId> all;
+    auto visit = [&](auto&& self, ValueId v) -> void {
+      if (level_of(kernel_[v].axes) != Level::Element || std::holds_alternative<Reduced>(kernel_[v].what) ||
+          !all.insert(v).second || stop.contains(v))
+        return;
+      for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
+    };
+    for (ValueId root : roots_of(stage, kernel_)) visit(visit, root);
+    return all;
+  }
+  // Instructions, about, that a value takes from what a thread holds.
+  int cost_of(ValueId v, const std::set<ValueId>& now, std::set<ValueId>& seen) {
+    if (!now.contains(v) || !seen.insert(v).second) return 0;
+    int cost = kernel_[v].type.floating() && types_.rounds(kernel_[v].type) ? 2 : 1;
+    if (std::holds_alternative<Load>(kernel_[v].what)) cost = 0;  // what uses it converts it
+    if (const Map* map = std::get_if<Map>(&kernel_[v].what)) {
+      switch (map->op) {
+        case Op::Add:
+        case Op::Sub:
+        case Op::Mul:
+        case Op::Neg:
+        case Op::Max:
+        case Op::Min:
+        case Op::Select:
+        case Op::StopGradient:
+          break;
+        case Op::Cast:
+          break;
+        default:
+          cost = 8;
+      }
+    }
+    for (ValueId operand : operands_of(kernel_[v])) cost += cost_of(operand, now, seen);
+    return cost;
+  }
+  // Values that cost more to compute again than to keep: those that a later stage wants as they are.
+  void choose_kept() {
+    std::vector<const Stage*> loops;
+    for (const Stage& stage : kernel_.stages)
+      if (!stage.loop.empty()) loops.push_back(&stage);
+    std::set<ValueId> before, kept;
+    for (const Stage* stage : loops) {
+      const std::set<ValueId> now = computed_in(*stage);
+      std::set<ValueId> wanted;
+      for (ValueId v : now) {
+        for (ValueId operand : operands_of(kernel_[v]))
+          if (!before.contains(v) && before.contains(operand)) wanted.insert(operand);
+      }
+      for (ValueId root : roots_of(*stage, kernel_))
+        if (before.contains(root)) wanted.insert(root);
+      for (ValueId v : wanted)
+        if (std::set<ValueId> seen; kernel_[v].type.floating() && cost_of(v, now, seen) >= kWorthKeeping)
+          kept.insert(v);
+      before.insert(now.begin(), now.end());
+    }
+    for (ValueId v : kept) values_.kept[v] = names_.fresh(names_.value(v) + "_kept");
+    // What is alive at once: in each stage its own loads and those of later stages, and what is kept for these.
+    std::set<ValueId> done;
+    for (size_t s = 0; s < loops.size(); ++s) {
+      std::set<std::vector<int32_t>> loads;
+      std::set<ValueId> alive;
+      for (size_t t = s; t < loops.size(); ++t)
+        for (ValueId v : computed_in(*loops[t], done)) {
+          if (done.contains(v)) alive.insert(v);
+          const Load* load = std::get_if<Load>(&kernel_[v].what);
+          if (load && load->guard == kNoValue && is_large(load->at)) loads.insert({load->buffer});
+        }
+      text_.live = std::max(text_.live, static_cast<int>(loads.size() + alive.size()));
+      for (ValueId v : computed_in(*loops[s]))
+        if (kept.contains(v)) done.insert(v);
+    }
+  }
+
+  void rows() {
+    choose_kept();
+    const Axes row = row_axes();
+    if (row.size() > 1 && !nested()) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
+    // Loads of all stages are known only when all are written; what is fetched is put in its place afterwards.
+    std::vector<StageText> stages;
+    for (const Stage& stage : kernel_.stages) {
+      stages.emplace_back();
+      values_.open(Level::Point, &stages.back().before);
+      if (!stage.loop.empty()) {
+        row_stage(stage, stages.back());
+        values_.close();
+        declared_.clear();
+        ++stage_;
+      }
+      values_.open(Level::Vector, nullptr);
+      values_.open(Level::Element, nullptr);
+      values_.open(Level::Point, &stages.back().after);
+      after_stores(stage, stages.back().after, "inside && lane == 0");
+    }
+    Lines point;
+    Lines all;
+    size_t number = 0;
+    for (const StageText& stage : stages) {
+      all.append(stage.before);
+      if (stage.loops) {
+        all.append(stage_loop(stage, number));
+        ++number;
+      }
+      all.append(stage.after);
+    }
+    point.append(used(positions("point", nest_.parallel, false), {&all}));
+    point.append(all);
+    const bool summed = plan_.accumulates;
+    if (plan_.has_segments) sums_.line("kw::barrier();");
+    const Lines tile_lines = tiles();
+    Skeleton skeleton = Skeleton::load(kRowsFile, summed ? "summed_rows" : "rows");
+    skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)
+        .list("parameters", parameter_list())
+        .statements("shared", shared_)
+        .expression("length", names_.product(nested() ? Axes{nest_.inner} : row))
+        .expression("points", parenthesised(names_.product(nest_.parallel)))
+        .statements("tiles", tile_lines)
+        .statements("point", point);
+    skeleton.statements("caches", caches());
+    if (summed) {
+      skeleton.statements("sums", with_turn()).statements("finish", finish_).statements("ahead", ahead());
+      skeleton.statements("advance", advance_);
+    }
+    text_.lines = skeleton.fill();
+  }
+
+  struct StageText {
+    bool loops = false;
+    Lines before;                   // of the loop: values of the point, accumulators
+    Lines before_tile, after_tile;  // partial results
+    Lines before_part, after_part;  // of a row, where it is gone over in parts
+    Body body;
+    Lines after;
+  };
+
+  void row_stage(const Stage& stage, StageText& text) {
+    text.loops = true;
+    std::set<ValueId> stored;
+    for (const Store& s : stage.stores) stored.insert(s.value);
+    define(text.body, roots_of(stage, kernel_), stored);
+    std::vector<std::string> parts, names;
+    Lines after;
+    for (ValueId r : stage.reductions) {
+      const Reduction reduction = reduction_of(std::get<Reduced>(kernel_[r].what).op);
+      const std::string type = accumulator_type(r), name = reduced_name(r);
+      const std::string term = values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type);
+      names.push_back(name);
+      if (has_partials(r)) {
+        const std::string total = names_.fresh(name + "_total"), part = names_.fresh(name + "_part");
+        text.before.line("kw::Total<kStreamed, " + type + "> " + total + " = " + reduction.start + ";");
+        text.before_tile.line(type + " " + part + " = " + reduction.start + ";");
+        text.body.element.line(joined(reduction, part, term));
+        text.after_tile.line(joined(reduction, total, part));
+        after.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
+      } else {
+        text.before.line(type + " " + name + " = " + reduction.start + ";");
+        text.body.element.line(joined(reduction, name, term));
+      }
+      parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " + share(name, type) + ")");
+    }
+    for (const Accumulate& sum : stage.accumulates) {
+      const std::string term = values_.expressions.as(sum.value, sum_type(sum));
+      switch (kind_of(plan_, sum)) {
+        case SumKind::Column:
+          column_sum(sum, text.body, term);
+          break;
+        case SumKind::Scalar:
+          scalar_sum(sum, text.body, term);
+          break;
+        case SumKind::Segment:
+          segment_sum(sum, text.body, term, text.before_part, text.after_part);
+          break;
+      }
+    }
+    if (!segment_parts_.empty()) {
+      for (const std::string& line : split_lines(bracketed("kw::block_reduce(turn, ", segment_parts_, ");")))
+        text.after_part.line(line);
+      text.after_part.line("turn = 1 - turn;");
+      text.after_part.open("if (kw::thread() == 0) {");
+      text.after_part.append(segment_stores_);
+      text.after_part.close();
+      segment_parts_.clear();
+      segment_stores_ = Lines();
+    }
+    for (const Store& s : stage.stores) store(s, text.body);
+    finish(text.body);
+    if (!parts.empty()) {
+      text.after.append(after);
+      auto reduce = [&](const std::string& head) {
+        for (const std::string& line : split_lines(bracketed(head, parts, ");"))) text.after.line("  " + line);
+      };
+      text.after.line("if (kBlockRow)");
+      reduce("kw::block_reduce(" + turn() + ", ");
+      text.after.line("else");
+      reduce("kw::lanes_reduce(lanes, ");
+      if (plan_.accumulates) text.after.line("turn = 1 - turn;");
+      for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], text.after);
+    }
+  }
+  // An element's number in its row.
+  std::string row_element() const {
+    if (!nested() || nest_.loop.empty()) return "element";
+    std::string number;
+    for (LoopAxisId axis : nest_.loop)
+      number = number.empty() ? names_.variable(axis)
+                              : "(" + number + ") * " + names_.size(axis) + " + " + names_.variable(axis);
+    return "((" + number + ") * length + element)";
+  }
+  std::string cache_of(const Held& held) const { return held.name + "_cache"; }
+  Lines caches() {
+    Lines out;
+    std::string bytes;
+    for (const Held& held : held_) {
+      if (held.stages.size() < 2) continue;
+      const std::string type = types_.stored(buffer(held.buffer).type);
+      out.line("const auto " + cache_of(held) + " = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
+               (bytes.empty() ? "" : "cached * static_cast<int>(" + bytes + ")") + ");");
+      bytes += (bytes.empty() ? "" : " + ") + ("sizeof(" + type + ")");
+      text_.cached.push_back(held.buffer);
+    }
+    return out;
+  }
+
+  // Whether the next row is read while this one is worked on.
+  bool prefetches() const { return plan_.accumulates && !nested() && !held_.empty(); }
+  Lines ahead() {
+    Lines out;
+    if (!prefetches()) return out;
+    std::string bytes, sums;
+    for (const Held& held : held_)
+      bytes += (bytes.empty() ? "" : " + ") + ("sizeof(" + types_.stored(buffer(held.buffer).type) + ")");
+    for (const Stage& stage : kernel_.stages)
+      for (const Accumulate& sum : stage.accumulates)
+        if (kind_of(plan_, sum) == SumKind::Column)
+          sums += (sums.empty() ? "" : " + ") + ("sizeof(" + sum_type(sum) + ")");
+    if (sums.empty()) sums = "0";
+    out.line("// The next row is on its way while this one is worked on, where registers have room for both.");
+    out.line("constexpr bool kPrefetch =");
+    out.line("    !kStreamed && kElements * (2 * (" + bytes + ") + (kPlace == kw::Place::Registers ? " + sums +
+             " : 0)) <= 256;");
+    Lines copies, loads;
+    for (const Held& held : held_) {
+      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name +
+               "_next[kVectors];");
+      loads.line(held.name + "_next[v] = kw::load_vector_once<kVector>(" + held.address + ");");
+      copies.line(held.name + "[v] = " + held.name + "_next[v];");
+    }
+    const Axes row = row_axes();
+    Lines inner;
+    if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
+    inner.append(loads);
+    out.open("const auto prefetch = [&](Index from) {");
+    out.line("const Index point = kBlockRow ? from : from + kw::thread() / lanes;");
+    out.line("if (point >= " + parenthesised(names_.product(nest_.parallel)) + ") return;");
+    out.append(used(positions("point", nest_.parallel, false), {&inner}));
+    out.line("KW_UNROLL");
+    out.open("for (int v = 0; v < kVectors; ++v) {");
+    out.line("const Index element = (v * lanes + lane) * kVector;");
+    out.open("if (element < length) {");
+    out.append(inner);
+    out.close();
+    out.close();
+    out.close("};");
+    out.line("if (kPrefetch) prefetch(kw::block() * groups);");
+    advance_.open("if (kPrefetch) {");
+    advance_.line("KW_UNROLL");
+    advance_.open("for (int v = 0; v < kVectors; ++v) {");
+    advance_.append(copies);
+    advance_.close();
+    advance_.line("prefetch(start + kw::blocks() * groups);");
+    advance_.close();
+    return out;
+  }
+
+  Lines stage_loop(const StageText& stage, size_t number) {
+    const Axes row = row_axes();
+    Lines position;
+    if (!nested() && row.size() > 1) position = positions("element", row, true);
+    Lines now, early;  // read for this stage; held for a later one
+    for (const Held& held : held_) {
+      const size_t first = *held.stages.begin();
+      const bool only = held.stages.size() == 1;
+      const std::string load =
+          std::string(only ? "kw::load_vector_once" : "kw::load_vector") + "<kVector>(" + held.address + ");";
+      const std::string slot = cache_of(held) + "[" + row_element() + " / kVector]";
+      if (held.stages.contains(number)) {
+        if (number == first || only) {
+          now.line(held.name + "[v] = " + load);
+          if (!only) now.line("if (kStreamed && " + row_element() + " < cached) " + slot + " = " + held.name + "[v];");
+        } else {
+          now.open("if (" + row_element() + " < cached) {");
+          now.line(held.name + "[v] = " + slot + ";");
+          now.close("} else {");
+          now.line("  " + held.name + "[v] = " + load);
+          now.line("}");
+        }
+      } else if (number == 0 && first > 0) {
+        early.line(held.name + "[v] = " + load);
+      }
+    }
+    Lines fetch;
+    auto fill = [&](const Lines& loads) {
+      Lines with = used(position, {&loads});
+      with.append(loads);
+      return Skeleton::load(kRowsFile, "fetch").statements("loads", with).fill();
+    };
+    if (!now.empty()) {
+      const bool again = number > 0;
+      // The first stage reads for all, where the row is held.
+      const std::string condition = again ? "kStreamed" : prefetches() ? "!kPrefetch" : "";
+      if (!condition.empty()) fetch.open("if (" + condition + ") {");
+      fetch.append(fill(now));
+      if (!condition.empty()) fetch.close();
+    }
+    if (!early.empty()) {
+      fetch.open(prefetches() ? "if (!kStreamed && !kPrefetch) {" : "if (!kStreamed) {");
+      fetch.append(fill(early));
+      fetch.close();
+    }
+    Lines loop = Skeleton::load(kRowsFile, "stage")
+                     .statements("fetch", fetch)
+                     .statements("before", stage.before_tile)
+                     .statements("position", used(position, stage.body.all()))
+                     .statements("vector", stage.body.vector)
+                     .statements("body", stage.body.element)
+                     .statements("stores", stage.body.stores)
+                     .statements("after", stage.after_tile)
+                     .fill();
+    if (!nested()) return loop;
+    Lines out;
+    for (LoopAxisId axis : nest_.loop) {
+      const std::string& i = names_.variable(axis);
+      out.open("for (Index " + i + " = 0; " + i + " < " + names_.size(axis) + "; ++" + i + ") {");
+    }
+    out.append(stage.before_part);
+    out.append(loop);
+    out.append(stage.after_part);
+    for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
+    return out;
+  }
+};
+
+}  // namespace kw::act::cuda

@@ -1,0 +1,459 @@
+// What the writers of all kernels share: parameters, positions and addresses, loads of vectors, what is done for each
+// element, sums that ride along, results of reductions.
+#pragma once
+
+#include <algorithm>
+
+#include "act/emit/cuda/kernel_writer.h"
+#include "act/emit/cuda/values.h"
+#include "act/emit/skeleton.h"
+#include "act/loop/index.h"
+#include "base/text.h"
+
+namespace kw::act::cuda {
+
+using Axes = std::vector<LoopAxisId>;
+using Shape = KernelPlan::Shape;
+using ir::Op;
+
+// Words that the skeletons use themselves.
+inline constexpr std::string_view kReserved[] = {
+    "kw",     "vector",  "vectors",   "first",     "start",        "step",      "element", "tile",
+    "tiles",  "lane",    "lanes",     "groups",    "point",        "points",    "inside",  "end",
+    "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements", "kRoom",   "kPlace",
+    "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",         "k"};
+
+inline constexpr int kWorthKeeping = 5;  // instructions
+
+inline constexpr std::string_view kElementsFile = "templates/cuda/elements.cu";
+inline constexpr std::string_view kRowsFile = "templates/cuda/rows.cu";
+inline constexpr std::string_view kColumnsFile = "templates/cuda/columns.cu";
+
+inline bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+inline bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+inline size_t find_word(const std::string& text, const std::string& word, size_t from = 0) {
+  for (size_t at = text.find(word, from); at != std::string::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_word(text[at - 1]);
+    const size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_word(text[end]))) return at;
+  }
+  return std::string::npos;
+}
+inline std::string replace_word(std::string text, const std::string& word, const std::string& by) {
+  for (size_t at = find_word(text, word); at != std::string::npos; at = find_word(text, word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+inline Axes axes_of_access(const std::vector<Index>& at) {
+  Axes axes;
+  for (const Index& index : at)
+    for (LoopAxisId a : axes_of(index))
+      if (!has(axes, a)) axes.push_back(a);
+  return axes;
+}
+
+// How a reduction is spelled: the functor of runtime/cuda/reduction.h, and how a term joins.
+struct Reduction {
+  const char* functor;
+  const char* start;
+  const char* join;  // with the variable and the term in the places of $ and #
+};
+inline Reduction reduction_of(Op op) {
+  switch (op) {
+    case Op::Sum:
+    case Op::Mean:
+      return {"kw::Sum", "0", "$ += #;"};
+    case Op::Prod:
+      return {"kw::Product", "1", "$ *= #;"};
+    case Op::ReduceMax:
+      return {"kw::Maximum", "kw::Least()", "$ = kw::maximum($, #);"};
+    case Op::ReduceMin:
+      return {"kw::Minimum", "kw::Greatest()", "$ = kw::minimum($, #);"};
+    case Op::Any:
+      return {"kw::Or", "false", "$ |= #;"};
+    case Op::All:
+      return {"kw::And", "true", "$ &= #;"};
+    default:
+      break;
+  }
+  KW_ASSERT(false, "a reduction that has no loop was expanded or refused before");
+  return {};
+}
+
+class Writer {
+ public:
+  Writer(const LoopProgram& program, const LoopKernel& kernel, const KernelPlan& plan, CppTypes& types)
+      : program_(program),
+        kernel_(kernel),
+        types_(types),
+        plan_(plan),
+        nest_(plan_.nest),
+        names_(program, kernel, nest_.all(), kReserved, types),
+        values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }) {
+    values_.expressions.element = [this](const Load& load) { return element(load); };
+    values_.expressions.division = "kw::divide";
+    constexpr std::string_view kSuffix[] = {"_elements", "_rows", "_columns", "_points"};
+    text_.plan = plan_;
+    text_.function = kernel_.name + std::string(kSuffix[static_cast<size_t>(plan_.shape)]);
+    if (nest_.inner >= 0) first_ = "element";
+    choose_parameters();
+  }
+
+ protected:
+  bool has_vectors() const { return plan_.shape == Shape::Elements || plan_.shape == Shape::Rows; }
+  // A kernel with sums over parts of a row goes over these parts one after the other.
+  bool nested() const { return plan_.shape == Shape::Rows && plan_.has_segments; }
+
+  Level level_of(const Axes& axes) const {
+    if (!has_vectors()) {
+      for (LoopAxisId axis : axes)
+        if (has(row_axes(), axis)) return Level::Element;
+      return Level::Point;
+    }
+    Level level = Level::Point;
+    for (LoopAxisId axis : axes) {
+      if (axis == nest_.inner) return Level::Element;
+      if (plan_.shape == Shape::Elements || has(nest_.loop, axis)) level = Level::Vector;
+    }
+    return level;
+  }
+  // What a stage goes over; in column kernels without the innermost axis.
+  Axes row_axes() const { return plan_.row_axes(); }
+  Axes point_axes() const {
+    Axes axes = nest_.parallel;
+    if (nest_.inner >= 0 && !nest_.reduces_inner()) axes.push_back(nest_.inner);
+    return axes;
+  }
+  const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
+
+  // ---- parameters ----
+  void choose_parameters() {
+    std::set<BufferId> used;
+    for (const Access& access : accesses_of(kernel_)) used.insert(access.buffer);
+    for (const Stage& stage : kernel_.stages) {
+      for (const Store& store : stage.stores) text_.written.insert(store.buffer);
+      for (const Store& store : stage.after_stores) text_.written.insert(store.buffer);
+      for (const Accumulate& sum : stage.accumulates) text_.written.insert(sum.buffer);
+      text_.stages += !stage.loop.empty();
+    }
+    for (size_t b = 0; b < program_.buffers.size(); ++b)
+      if (used.contains(static_cast<BufferId>(b))) text_.tensors.push_back(static_cast<BufferId>(b));
+    text_.sizes = names_.sizes();
+    std::set<std::string> scalars;
+    for (const Value& value : kernel_.values)
+      if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) scalars.insert(scalar->name);
+    for (const auto& [name, type] : program_.scalars)
+      if (scalars.contains(name)) text_.scalars.emplace_back(name, values_.expressions.scalar_type(name));
+  }
+
+  std::vector<std::string> parameter_list() {
+    std::vector<std::string> list;
+    for (BufferId b : text_.tensors)
+      list.push_back("kw::Tensor<" + std::string(text_.written.contains(b) ? "" : "const ") +
+                     types_.stored(buffer(b).type) + ", " + std::to_string(buffer(b).shape.size()) + "> " +
+                     buffer(b).name);
+    for (const SizeParameter& size : text_.sizes) list.push_back("Index " + size.name);
+    for (const auto& [name, type] : text_.scalars) list.push_back(type + " " + name);
+    if (plan_.shape == Shape::Rows) {
+      list.push_back("int lanes_of_row");
+      list.push_back("int cached");
+    }
+    return list;
+  }
+
+  // ---- positions and addresses ----
+  // The indices of several axes from one running number. An axis of size one costs nothing, once its size is known.
+  Lines positions(const std::string& number, const Axes& axes, bool vectors) const {
+    Lines out;
+    std::string before;  // the index of the axes so far, as one
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Axes inner(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1, axes.end());
+      const std::string size = names_.size(axes[i]);
+      std::string text = number;
+      if (!inner.empty())
+        text += inner.size() > 1 ? " / (" + names_.product(inner) + ")" : " / " + names_.product(inner);
+      if (!before.empty()) text += " - " + before + " * " + size;
+      if (axes.size() > 1 && !inner.empty()) text = size + " == 1 ? 0 : " + text;
+      const std::string name = vectors && axes[i] == nest_.inner ? first_ : names_.variable(axes[i]);
+      if (name != text) out.line("const Index " + name + " = " + text + ";");
+      before = before.empty() ? name : "(" + before + " * " + size + " + " + name + ")";
+    }
+    return out;
+  }
+  // Those of the lines of which something is used by the texts or by a later line.
+  static Lines used(const Lines& definitions, const std::vector<const Lines*>& texts) {
+    std::string all;
+    for (const Lines* lines : texts) all += lines->text();
+    std::vector<std::string> kept;
+    for (auto line = definitions.all().rbegin(); line != definitions.all().rend(); ++line) {
+      const size_t from = line->find("Index ") + 6, to = line->find(" =");
+      const std::string name = line->substr(from, to - from);
+      if (find_word(all, name) == std::string::npos) continue;
+      kept.push_back(*line);
+      all += *line;
+    }
+    Lines out;
+    for (auto line = kept.rbegin(); line != kept.rend(); ++line) out.line(*line);
+    return out;
+  }
+
+  std::string address(BufferId id, const std::vector<Index>& at, bool of_vector, const std::string& slice = {}) {
+    std::vector<std::string> indices;
+    if (!slice.empty()) indices.push_back(slice);
+    for (const Index& index : at) {
+      for (ValueId v : values_of(index)) names_.bind_index_value(v, values_.expressions.as(v, "int64_t"));
+      std::string text = names_.text(index);
+      if (of_vector && nest_.inner >= 0) text = replace_word(text, names_.variable(nest_.inner), first_);
+      indices.push_back(text);
+    }
+    return buffer(id).name + ".at(" + join(indices, ", ") + ")";
+  }
+
+  bool is_large(const std::vector<Index>& at) const {
+    const Axes axes = axes_of_access(at);
+    if (plan_.shape == Shape::Elements) return axes.size() == nest_.all().size();
+    return std::all_of(nest_.parallel.begin(), nest_.parallel.end(), [&](LoopAxisId a) { return has(axes, a); }) &&
+           std::all_of(nest_.loop.begin(), nest_.loop.end(), [&](LoopAxisId a) { return has(axes, a); });
+  }
+  void note_vector(BufferId id, const std::vector<Index>& at, const Run& run) {
+    text_.vectors.insert(id);
+    if (is_large(at)) text_.large.insert(id);
+    if (!(run.offset == ir::Size(0)) &&
+        std::find(text_.offsets.begin(), text_.offsets.end(), run.offset) == text_.offsets.end())
+      text_.offsets.push_back(run.offset);
+  }
+
+  // ---- loads ----
+  struct Held {  // vectors that a thread holds for the whole row, or reads before it uses any
+    BufferId buffer;
+    std::string name, address;
+    std::set<size_t> stages;  // that use it
+  };
+  std::string element(const Load& load) {
+    const Run run = has_vectors() && load.guard == kNoValue ? run_of(load.at, nest_.inner) : Run{};
+    if (!run.neighbours) return "kw::load(" + address(load.buffer, load.at, false) + ")";
+    note_vector(load.buffer, load.at, run);
+    const std::string from = address(load.buffer, load.at, true);
+    auto name = vector_names_.find(from);
+    if (name == vector_names_.end())
+      name = vector_names_.emplace(from, names_.fresh(buffer(load.buffer).name + "_v")).first;
+    if (is_large(load.at)) {
+      auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.address == from; });
+      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, {}});
+      held->stages.insert(stage_);
+      return name->second + "[v][k]";
+    }
+    if (declared_.insert(from).second)
+      values_.lines(Level::Vector).line("const auto " + name->second + " = kw::load_vector<kVector>(" + from + ");");
+    return name->second + "[k]";
+  }
+  Lines tiles() {
+    Lines out;
+    for (const Held& held : held_)
+      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name + "[kVectors];");
+    if (!values_.kept.empty())
+      out.line(std::string("constexpr bool kKeep = ") +
+               (plan_.accumulates ? "!kStreamed && kPlace == kw::Place::Registers;" : "!kStreamed;"));
+    for (const auto& [value, name] : values_.kept)
+      out.line(types_.computed(kernel_[value].type) + " " + name + "[kVectors][kVector];");
+    text_.held = std::max(text_.live, static_cast<int>(held_.size() > 0));
+    if (plan_.shape == Shape::Elements) text_.held = static_cast<int>(held_.size());
+    return out;
+  }
+
+  // ---- what is done for each element ----
+  struct Body {
+    Lines vector, element, stores;
+    std::vector<const Lines*> all() const { return {&vector, &element, &stores}; }
+  };
+  void define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
+    values_.open(Level::Vector, has_vectors() ? &body.vector : nullptr);
+    values_.open(Level::Element, &body.element);
+    values_.define(roots, stored);
+  }
+  std::string stored_text(const Store& store) {
+    return values_.expressions.stored(store.value, buffer(store.buffer).type);
+  }
+  void store(const Store& store, Body& body) {
+    const Run run = has_vectors() ? run_of(store.at, nest_.inner) : Run{};
+    if (!run.neighbours) {
+      body.element.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+      return;
+    }
+    note_vector(store.buffer, store.at, run);
+    const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
+    body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
+    body.element.line(name + "[k] = " + stored_text(store) + ";");
+    body.stores.line("kw::store_vector_streaming(" + address(store.buffer, store.at, true) + ", " + name + ");");
+  }
+  // The index of an element, where something wants it.
+  void finish(Body& body) {
+    if (!has_vectors() || nest_.inner < 0) return;
+    const std::string& name = names_.variable(nest_.inner);
+    if (find_word(body.element.text(), name) == std::string::npos) return;
+    Lines with;
+    with.line("const Index " + name + " = " + first_ + " + k;");
+    with.append(body.element);
+    body.element = with;
+  }
+
+  static std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel) {
+    std::vector<ValueId> roots;
+    for (ValueId r : stage.reductions) roots.push_back(std::get<Reduced>(kernel[r].what).arg);
+    for (const Store& store : stage.stores) roots.push_back(store.value);
+    for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
+    return roots;
+  }
+
+  // ---- sums that ride along ----
+  std::string sum_type(const Accumulate& sum) { return types_.stored(buffer(sum.buffer).type); }
+  std::string turn() const { return plan_.accumulates ? "turn" : "0"; }
+  void scalar_sum(const Accumulate& sum, Body& body, const std::string& term) {
+    const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
+    const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
+    const std::string type = sum_type(sum);
+    sums_.line("kw::Total<true, " + type + "> " + total + " = 0;");
+    body.vector.line(type + " " + part + " = 0;");
+    body.element.line(part + " += " + term + ";");
+    body.stores.line(total + " += " + part + ";");
+    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum");
+    const std::string parts = share(name, type);
+    finish_.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
+    finish_.line("kw::block_reduce(turn, kw::part<kw::Sum>(" + name + ", " + parts + "));");
+    finish_.line("turn = 1 - turn;");
+    finish_.line("if (kw::thread() == 0) kw::store(" + address(sum.buffer, sum.at, false, "kw::block()") + ", " + name +
+                 ");");
+    ++text_.other_sums;
+  }
+  std::string share(const std::string& name, const std::string& type, const std::string& count = "2 * kw::kMostWarps") {
+    const std::string parts = names_.fresh(name + "_parts");
+    shared_.line("KW_SHARED(" + type + ", " + parts + ", " + count + ");");
+    return parts;
+  }
+  void column_sum(const Accumulate& sum, Body& body, const std::string& term) {
+    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sums"), type = sum_type(sum);
+    const std::string room = text_.column_sums == 0
+                                 ? ""
+                                 : (text_.column_sums == 1 ? "" : std::to_string(text_.column_sums) + " * ") +
+                                       "kRoom * kw::threads() * static_cast<int>(sizeof(" + type + "))";
+    if (text_.column_sums == 1) sums_.line("constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;");
+    sums_.line("kw::Sums<" + type + ", kVector, kVectors, kPlace> " + name + "(" + buffer(sum.buffer).name +
+               ".at(kw::block()), kw::dynamic_shared<" + type + ">(" + room + "), length);");
+    body.element.line(name + ".add(v, k, element, " + term + ");");
+    finish_.line(name + ".finish(lane, lanes, groups);");
+    ++text_.column_sums;
+  }
+  // The number of sums in one slice.
+  std::string slice_size(const Accumulate& sum) const { return names_.product(axes_of_access(sum.at)); }
+  void clear_slice(const Accumulate& sum, const std::string& worker, bool by_block) {
+    const std::string start = by_block ? "kw::thread()" : "0", step = by_block ? "kw::threads()" : "1";
+    const std::string slice = buffer(sum.buffer).name + ".at(" + worker + ")";
+    sums_.line("for (Index i = " + start + "; i < " + slice_size(sum) + "; i += " + step + ") kw::store(" + slice +
+               " + i, 0);");
+  }
+  // `after_part` runs when a part of the row is done.
+  void segment_sum(const Accumulate& sum, Body& body, const std::string& term, Lines& before_part, Lines& after_part) {
+    const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
+    const std::string part = names_.fresh(buffer(sum.buffer).name + "_part"), type = sum_type(sum);
+    clear_slice(sum, "kw::block()", true);
+    before_part.line("kw::Total<true, " + type + "> " + total + " = 0;");
+    body.vector.line(type + " " + part + " = 0;");
+    body.element.line(part + " += " + term + ";");
+    body.stores.line(total + " += " + part + ";");
+    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum"), parts = share(name, type);
+    after_part.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
+    segment_parts_.push_back("kw::part<kw::Sum>(" + name + ", " + parts + ")");
+    const std::string to = address(sum.buffer, sum.at, false, "kw::block()");
+    segment_stores_.line("kw::store(" + to + ", kw::load(" + to + ") + " + name + ");");
+    ++text_.other_sums;
+  }
+
+  static std::string parenthesised(const std::string& text) {
+    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+  }
+  Lines with_turn() const {
+    Lines out;
+    out.line("int turn = 0;");
+    out.append(sums_);
+    return out;
+  }
+
+  // ---- results of reductions ----
+  bool has_partials(ValueId r) const {
+    const Op op = std::get<Reduced>(kernel_[r].what).op;
+    return (op == Op::Sum || op == Op::Mean || op == Op::Prod) && kernel_[r].type.floating();
+  }
+  std::string accumulator_type(ValueId r) {
+    const Op op = std::get<Reduced>(kernel_[r].what).op;
+    return op == Op::Any || op == Op::All ? "bool" : types_.computed(kernel_[r].type);
+  }
+  static std::string joined(const Reduction& reduction, const std::string& variable, const std::string& term) {
+    return replace_all(replace_all(reduction.join, "#", term), "$", variable);
+  }
+  // The result of a reduction as a variable, from what the threads have together.
+  void result(ValueId r, const std::string& from, Lines& out) {
+    const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+    const std::string type = accumulator_type(r);
+    std::string text = from;
+    if (reduced.op == Op::Mean) {
+      std::string count = names_.product(reduced.over);
+      if (reduced.over.size() > 1)
+        count = "static_cast<int64_t>(" + names_.size(reduced.over[0]) + ")" +
+                count.substr(names_.size(reduced.over[0]).size());
+      text += " / " + type + "(" + count + ")";
+    }
+    if (kernel_[r].type.floating() && types_.rounds(kernel_[r].type))
+      text = "kw::round_to<" + types_.stored(kernel_[r].type) + ">(" + text + ")";
+    std::string name = from;
+    if (text != from) {
+      name = names_.value(r);
+      out.line("const " + type + " " + name + " = " + text + ";");
+    }
+    values_.expressions.environment[r] = {name, Binding::Primary, type};
+  }
+  // The variable that is reduced: the result's own name where nothing is left to do to it.
+  std::string reduced_name(ValueId r) {
+    const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+    const bool more = reduced.op == Op::Mean || (kernel_[r].type.floating() && types_.rounds(kernel_[r].type));
+    const std::string name = names_.value(r);
+    return more ? names_.fresh(name + "_sum") : name;
+  }
+
+  // Values of the point that are known now, and their stores, by one of its threads.
+  void after_stores(const Stage& stage, Lines& out, const std::string& condition) {
+    if (stage.after_stores.empty()) return;
+    std::vector<ValueId> roots;
+    for (const Store& store : stage.after_stores) roots.push_back(store.value);
+    values_.define(roots);
+    Lines stores;
+    for (const Store& store : stage.after_stores)
+      stores.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+    if (condition.empty()) {
+      out.append(stores);
+      return;
+    }
+    out.open("if (" + condition + ") {");
+    out.append(stores);
+    out.close();
+  }
+
+  const LoopProgram& program_;
+  const LoopKernel& kernel_;
+  CppTypes& types_;
+  KernelPlan plan_;
+  const Nest& nest_;
+  KernelNames names_;
+  Values values_;
+  KernelText text_;
+  std::string first_;                                // the index of a vector's first element along the innermost axis
+  std::map<std::string, std::string> vector_names_;  // by address
+  std::set<std::string> declared_;                   // vectors of the present stage, by address
+  std::vector<Held> held_;
+  size_t stage_ = 0;
+  Lines shared_, sums_, finish_, segment_stores_, advance_;
+  std::vector<std::string> segment_parts_;
+};
+
+}  // namespace kw::act::cuda
