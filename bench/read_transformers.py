@@ -286,6 +286,9 @@ def read_and_check(reader, item, package):
         for variant in [[], *([optional] if optional else [])]:
             present = [part for name in variant for part in ("--present", name)]
             answer = reader.read(*arguments, *present)
+            if "error" in answer and not variant:
+                finding.refused = answer["error"]
+                return finding
             if "error" in answer:
                 finding.not_tensors.append(f"{', '.join(variant)} ({label}): {answer['error'].splitlines()[0]}")
                 continue

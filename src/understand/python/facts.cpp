@@ -155,6 +155,15 @@ Result<int64_t> Facts::fix(const ir::Graph& graph, const ir::Size& size) {
   return *graph.hinted(size);
 }
 
+void Facts::set_parameter_type(size_t ordinal, ir::DType type) {
+  changed_ = parameter_types_.emplace(ordinal, type).second || changed_;
+}
+
+std::optional<ir::DType> Facts::parameter_type(size_t ordinal) const {
+  const auto found = parameter_types_.find(ordinal);
+  return found == parameter_types_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Facts::fix_scalar(const std::string& name) { changed_ = fixed_scalars_.insert(name).second || changed_; }
 
 void Facts::fix_types() {

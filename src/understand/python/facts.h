@@ -38,6 +38,9 @@ class Facts {
   Status fix_named(const std::string& name);
   void fix_scalar(const std::string& name);
   void fix_types();
+  // The type that the user wants for a parameter, by its place in the order in which they are made.
+  void set_parameter_type(size_t ordinal, ir::DType type);
+  std::optional<ir::DType> parameter_type(size_t ordinal) const;
   bool scalar_is_fixed(const std::string& name) const { return fixed_scalars_.contains(name); }
   bool types_are_fixed() const { return types_fixed_; }
 
@@ -68,6 +71,7 @@ class Facts {
   std::vector<SizeFact> sizes_;  // index = SymbolId in every reading
   std::map<std::string, ir::SymbolId> by_name_;
   std::set<std::string> fixed_scalars_;
+  std::map<size_t, ir::DType> parameter_types_;
   bool types_fixed_ = false;
   bool changed_ = false;
 };

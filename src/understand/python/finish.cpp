@@ -13,11 +13,11 @@ const std::string kUnregistered = "unregistered_";
 bool is_placeholder(const ir::Input& input) { return input.name.starts_with("#"); }
 bool is_sample(const ir::Input& input) { return input.name.starts_with("%"); }
 
-// Names the parameters and buffers of a module by their place in it: its own first, then those of its children.
+// The parameters and buffers of a module by their place in it: its own first, then those of its children.
 class Naming {
  public:
-  explicit Naming(Interpreter& interpreter) : interpreter_(interpreter), graph_(interpreter.builder().graph()) {}
-  std::vector<int32_t> order;  // inputs as state_dict() lists them
+  explicit Naming(Interpreter& interpreter) : graph_(interpreter.builder().graph()) {}
+  std::vector<StateName> names;
 
   void visit(const Value& module, const std::string& prefix) {
     std::vector<std::pair<std::string, Value>> members = members_of(module);
@@ -48,14 +48,12 @@ class Naming {
     const ir::Node& node = graph_[tensor->node];
     if (node.op != ir::Op::Input) return;
     const int32_t index = node.as<ir::InputRef>().index;
-    ir::Input& input = graph_.inputs[static_cast<size_t>(index)];
-    if (input.kind != kind || !is_placeholder(input)) return;
-    input.name = name;
-    order.push_back(index);
+    const ir::Input& input = graph_.inputs[static_cast<size_t>(index)];
+    if (input.kind == kind && is_placeholder(input) && named_.insert(index).second) names.push_back({index, name});
   }
 
-  Interpreter& interpreter_;
-  ir::Graph& graph_;
+  const ir::Graph& graph_;
+  std::set<int32_t> named_;
   std::set<const Object*> visited_;
 };
 
@@ -216,6 +214,12 @@ void drop_unused_symbols(ir::Graph& graph) {
 
 }  // namespace
 
+std::vector<StateName> state_names(Interpreter& interpreter, const Value& module) {
+  Naming naming(interpreter);
+  naming.visit(module, "");
+  return std::move(naming.names);
+}
+
 Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returned, const Value* module,
                                   std::string name, const std::function<void(ReadResult&)>& named) {
   ReadResult result;
@@ -226,9 +230,14 @@ Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returne
   KW_CHECK(collect_outputs(interpreter, returned, "", outputs));
   if (outputs.empty()) return interpreter.refuse(name + " returns no tensor");
 
-  Naming naming(interpreter);
-  if (module) naming.visit(*module, "");
   ir::Graph& graph = builder.graph();
+  std::vector<int32_t> state_order;
+  if (module) {
+    for (StateName& state : state_names(interpreter, *module)) {
+      graph.inputs[static_cast<size_t>(state.input)].name = std::move(state.name);
+      state_order.push_back(state.input);
+    }
+  }
   int unregistered = 0;
   std::set<std::string> taken;
   for (ir::Input& input : graph.inputs) {
@@ -264,7 +273,7 @@ Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returne
     return interpreter.refuse("the program uses random or uninitialised elements that its constructor made",
                               "make them a parameter or a buffer");
   }
-  order_inputs(graph, naming.order);
+  order_inputs(graph, state_order);
   // A scalar that was dropped may still have its node: it has no place in the interface any more.
   result.graph = std::move(builder).finish();
   drop_unused_symbols(result.graph);

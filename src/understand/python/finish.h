@@ -11,6 +11,13 @@
 
 namespace kw::understand::python {
 
+// The parameters and buffers of a module as state_dict() lists them: which input of the graph, and its name.
+struct StateName {
+  int32_t input;
+  std::string name;
+};
+std::vector<StateName> state_names(Interpreter& interpreter, const Value& module);
+
 // `module`: the instance that was read, if any; its parameters are named by their place in it. `named` runs when every
 // input has its name, before the graph leaves the interpreter.
 Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returned, const Value* module,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "understand/python/finish.h"
 #include "understand/torch/broadcast.h"
 
 namespace kw::understand::python {
@@ -205,6 +206,21 @@ Result<std::optional<ir::DType>> Interface::dtype_option(const std::string& name
                      "for example bf16, f16, f32, i64");
   }
   return dtype;
+}
+
+Status Interface::set_parameter_types(const Value& module) {
+  const ir::Graph& graph = interpreter_.builder().graph();
+  const auto& made = interpreter_.parameter_sources();
+  for (const StateName& state : state_names(interpreter_, module)) {
+    KW_TRY(const auto wanted, dtype_option(state.name));
+    const ir::Input& input = graph.inputs[static_cast<size_t>(state.input)];
+    if (!wanted || input.type == ir::Type(*wanted)) continue;
+    const auto source = std::find_if(made.begin(), made.end(), [&](const auto& s) { return s.node == input.node; });
+    if (source == made.end()) continue;
+    interpreter_.facts().set_parameter_type(static_cast<size_t>(source - made.begin()), *wanted);
+  }
+  if (interpreter_.facts().changed()) return interpreter_.refuse("a parameter has another type");
+  return {};
 }
 
 Result<Value> Interface::make_tensor(const std::string& name, const std::vector<ir::Size>& sizes, ir::Type type) {

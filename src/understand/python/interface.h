@@ -47,6 +47,8 @@ class Interface {
   std::vector<ReadArgument> constructor_values() const { return described(constructor_); }
   std::vector<ReadArgument> call_values() const { return described(call_); }
   Status check_all_used() const;  // every option named something
+  // Gives the parameters that --dtype names (norm.weight=f32) their types: an error where reading must start again.
+  Status set_parameter_types(const Value& module);
 
  private:
   struct Slot {

@@ -31,7 +31,7 @@ Interpreter::Interpreter(SourceReader& sources, Facts& facts, Packages& packages
     ir::Input input;
     input.name = "#" + std::to_string(builder_.graph().inputs.size());
     input.kind = kind;
-    KW_TRY(input.type, interface_type(type.known() ? type : ir::Type(ir::DType::F32), true));
+    KW_TRY(input.type, parameter_type(type.known() ? type : ir::Type(ir::DType::F32)));
     input.dims = axes_for(sizes, name);
     input.differentiable = kind == ir::InputKind::Parameter && input.type.floating();
     const Value value = make_tensor_input(std::move(input));
@@ -119,6 +119,11 @@ Result<ir::Type> Interpreter::interface_type(ir::Type given, bool is_weight) {
   const ir::Type type = facts_.types_are_fixed() ? ir::Type(chosen) : builder_.type_parameter(name, chosen);
   type_parameters_.emplace(std::make_pair(is_weight, dtype), type);
   return type;
+}
+
+Result<ir::Type> Interpreter::parameter_type(ir::Type given) {
+  if (const auto wanted = facts_.parameter_type(parameter_sources_.size())) return ir::Type(*wanted);
+  return interface_type(given, true);
 }
 
 Result<Value> Interpreter::lookup_in(PythonModule& module, std::string_view name) {

@@ -54,6 +54,7 @@ class Interpreter {
   // The type that a tensor of the interface has: a floating type becomes a type parameter, T for activations and W for
   // weights, one per default type.
   Result<ir::Type> interface_type(ir::Type given, bool is_weight);
+  Result<ir::Type> parameter_type(ir::Type given);  // of the parameter that is made next
   void set_default_types(std::map<std::string, ir::DType> types) { default_types_ = std::move(types); }
   void assume(std::string what, std::string value, std::string because);
   void at(const SourceFile* file, const Span& span);  // where the next assumption or error belongs

@@ -81,7 +81,7 @@ Result<Value> Interpreter::make_parameter(Arguments arguments, ir::InputKind kin
   ir::Input input;
   input.name = "#" + std::to_string(builder_.graph().inputs.size());
   input.kind = kind;
-  KW_TRY(input.type, interface_type(builder_[tensor->node].type, true));
+  KW_TRY(input.type, parameter_type(builder_[tensor->node].type));
   input.dims = axes_for(shape_of(builder_.graph(), *tensor), input.name);
   input.differentiable = kind == ir::InputKind::Parameter && input.type.floating();
   if (const auto wanted = argument(arguments, 1, "requires_grad"); kind == ir::InputKind::Parameter && wanted) {

@@ -229,6 +229,7 @@ class Reading {
       bound = !function || function->binding == FunctionObject::Binding::Plain;
       if (bound) {
         KW_TRY(instance, construct(interpreter, interface, type));
+        KW_CHECK(interface.set_parameter_types(*instance));
         KW_TRY(callee, interpreter.attribute(*instance, method.empty() ? "forward" : method));
       }
     }

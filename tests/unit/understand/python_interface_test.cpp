@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "ir/text/print.h"
 #include "python_source.h"
 #include "understand/python/assumptions.h"
 
@@ -62,6 +63,41 @@ TEST(PythonInterface, OptionsComeBeforeGetInputs) {
   EXPECT_EQ(read->graph.symbols[1].hint, 128);
   EXPECT_EQ(read->graph.symbols[2].hint, 7);
   EXPECT_EQ(read->graph.type_parameters[0].default_dtype, ir::DType::F16);
+}
+
+const char* const kLinearOfNorm =
+    "class M(nn.Module):\n    def __init__(self, n=8):\n        super().__init__()\n"
+    "        self.scale = nn.Parameter(torch.ones(n))\n        self.norm = nn.LayerNorm(n)\n"
+    "        self.register_buffer('shift', torch.zeros(n))\n"
+    "    def forward(self, x):\n        return self.norm(x * self.scale) + self.shift\n";
+
+TEST(PythonInterface, AParameterHasTheTypeThatAnOptionGivesIt) {
+  ReadRequest request = source(kLinearOfNorm);
+  request.dtypes = {{"W", "bf16"}, {"T", "bf16"}, {"norm.weight", "f32"}, {"norm.bias", "f32"}, {"shift", "f16"}};
+  const auto read = read_python(request);
+  ASSERT_TRUE(read) << render(read.error());
+  std::map<std::string, std::string> types;
+  for (const ir::Input& input : read->graph.inputs) types[input.name] = ir::text::type_text(read->graph, input.type);
+  EXPECT_EQ(types["norm.weight"], "f32");
+  EXPECT_EQ(types["norm.bias"], "f32");
+  EXPECT_EQ(types["shift"], "f16");
+  EXPECT_EQ(types["scale"], "W");
+}
+
+TEST(PythonInterface, AnOptionForAParameterThatIsNotThereIsRefused) {
+  ReadRequest request = source(kLinearOfNorm);
+  request.dtypes = {{"norm.scale", "f32"}};
+  const auto read = read_python(request);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "--dtype norm.scale=f32 names nothing that is read");
+}
+
+TEST(PythonInterface, ATypeThatIsNoneIsRefusedForAParameterToo) {
+  ReadRequest request = source(kLinearOfNorm);
+  request.dtypes = {{"norm.weight", "wide"}};
+  const auto read = read_python(request);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "--dtype norm.weight=wide: there is no such type");
 }
 
 TEST(PythonInterface, AnnotationsGiveShapesAndTypes) {
