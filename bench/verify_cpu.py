@@ -53,7 +53,8 @@ def judge(name, source, options=()):
             return name, "WRONG", "out of time"
         if run.returncode == 0:
             return name, "verified", ""
-        detail = first_line(run.stderr) or first_line(run.stdout)
+        failed = [line.strip() for line in run.stdout.splitlines() if line.strip().startswith("FAIL")]
+        detail = failed[0] if failed else first_line(run.stderr) or first_line(run.stdout)
         return name, "WRONG" if run.returncode == 1 else "refused", detail
 
 
