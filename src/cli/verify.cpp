@@ -18,13 +18,14 @@
 #include "verify/attempts.h"
 #include "verify/hand_written.h"
 #include "verify/judge.h"
+#include "verify/speed.h"
 
 namespace kw::cli {
 namespace {
 
 struct Options {
   std::string name, target = "cpu", kernel, manifest, reference, seed;
-  bool own_types = false;
+  bool own_types = false, no_timing = false;
   double time_limit = 10;
 };
 
@@ -179,6 +180,27 @@ Result<verify::Report> attempt(const Globals& globals, const Options& options, J
   return report;
 }
 
+// How near the verified kernels come to the limit, in the user's own types at the first shape to be fast at. What
+// cannot be timed here is a note, not a failure.
+void time_passes(Job& job, kernel::Target target, verify::Report& report) {
+  if (job.profile.shapes.measure.empty()) return;
+  const auto timed = [&]() -> Result<std::vector<verify::PassSpeed>> {
+    KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target));
+    KW_CHECK(device->can_run());
+    kernel::TypeBinding types;
+    for (const ir::TypeParameter& parameter : job.subject.forward.type_parameters)
+      types[parameter.name] = parameter.default_dtype;
+    KW_TRY(const device::CompiledSet kernels, device->compile(job.subject.manifest, job.subject.files, types));
+    const profile::Shape& shape = job.profile.shapes.measure.front();
+    return verify::speeds_of(job.subject, *device, kernels, {shape.begin(), shape.end()});
+  }();
+  if (!timed) {
+    job.notes.push_back("not timed: " + timed.error().message);
+    return;
+  }
+  for (const verify::PassSpeed& speed : *timed) report.speeds.push_back(verify::row_of(speed));
+}
+
 Result<Answer> run(const Globals& globals, const Options& options) {
   KW_TRY(Job job, job_of(globals, options));
   KW_TRY(const kernel::Target target, target_of(options.target));
@@ -196,6 +218,7 @@ Result<Answer> run(const Globals& globals, const Options& options) {
     job.subject.files = std::move(kernels->files);
     KW_TRY(report, attempt(globals, options, job, "fallback: " + family, log));
   }
+  if (report.passed() && !options.no_timing) time_passes(job, target, report);
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));
   std::string text = verify::to_text(report);
@@ -218,6 +241,7 @@ Action add_verify(CLI::App& app) {
   app.add_option("--reference", options->reference, "what it must compute, where there is no profile")
       ->type_name("FILE.py[:NAME]");
   app.add_flag("--own-types", options->own_types, "only the types of the profile, not every mixture");
+  app.add_flag("--no-timing", options->no_timing, "right or wrong alone, without the share of the limit");
   app.add_option("--seed", options->seed, "draws the same inputs as the report with this seed")->type_name("HEX");
   app.add_option("--time-limit", options->time_limit, "seconds that one call may take")
       ->type_name("S")

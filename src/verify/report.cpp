@@ -89,6 +89,15 @@ std::string to_json(const Report& report) {
                                 {"ulps_99_9", number(row.ulps_99_9)},
                                 {"bound", number(row.bound)},
                                 {"max_share", number(row.max_share)}});
+  object["speeds"] = ordered_json::array();
+  for (const SpeedRow& row : report.speeds)
+    object["speeds"].push_back({{"pass", row.pass},
+                                {"sizes", row.sizes},
+                                {"milliseconds", row.milliseconds},
+                                {"width", row.width},
+                                {"limit_milliseconds", row.limit_milliseconds},
+                                {"share", row.share},
+                                {"bound_by", row.bound_by}});
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -100,6 +109,9 @@ std::string to_text(const Report& report) {
     if (verdict.outcome == Outcome::Failed || verdict.outcome == Outcome::Flagged)
       for (const std::string& line : verdict.evidence) out += indent(line, 22) + "\n";
   }
+  for (const SpeedRow& row : report.speeds)
+    out += fmt::format("  {:<9} {:.3f} ms ± {:.0f}%: {:.0f}% of the limit ({}), at {}\n", row.pass, row.milliseconds,
+                       50 * row.width, 100 * row.share, row.bound_by, row.sizes);
   out += fmt::format("  {} cases, {} mixtures of types, {:.1f} s ({:.1f} s of compiling)\n", report.cases,
                      report.mixtures.size(), report.seconds, report.compile_seconds);
   return out;
@@ -128,6 +140,14 @@ std::string to_markdown(const Report& report) {
                        row->elements, short_number(row->max_error), short_number(row->error_99_9),
                        short_number(row->max_ulps), short_number(row->ulps_99_9), short_number(row->bound),
                        short_number(row->max_share));
+  if (!report.speeds.empty()) {
+    out +=
+        "\n## speed\n\n| pass | at | ms | ± | limit | share | bound by |\n| --- | --- | ---: | ---: | ---: | ---: | "
+        "--- |\n";
+    for (const SpeedRow& row : report.speeds)
+      out += fmt::format("| {} | {} | {:.3f} | {:.0f}% | {:.3f} | {:.0f}% | {} |\n", row.pass, row.sizes,
+                         row.milliseconds, 50 * row.width, row.limit_milliseconds, 100 * row.share, row.bound_by);
+  }
   if (!report.refused.empty()) {
     out += "\n## refused\n\n";
     for (const std::string& line : report.refused) out += "- " + line + "\n";

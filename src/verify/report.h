@@ -29,6 +29,13 @@ struct ErrorRow {
   double bound = 0;      // of that element
 };
 
+// One pass, timed beside its limit.
+struct SpeedRow {
+  std::string pass, sizes, bound_by;   // memory or arithmetic
+  double milliseconds = 0, width = 0;  // of the interval, as a share
+  double limit_milliseconds = 0, share = 0;
+};
+
 struct Report {
   std::string name, target;
   std::string device;        // "cpu (g++ 12.2.0)"
@@ -43,6 +50,7 @@ struct Report {
   std::vector<std::string> refused;  // cases that no kernel serves, and why
   std::vector<Verdict> verdicts;     // in the order of the gates
   std::vector<ErrorRow> errors;
+  std::vector<SpeedRow> speeds;  // empty where nothing was timed
   double seconds = 0, compile_seconds = 0;
 
   bool passed() const;

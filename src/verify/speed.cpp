@@ -89,13 +89,16 @@ Result<std::vector<PassSpeed>> speeds_of(const Subject& subject, device::Device&
   return speeds;
 }
 
-std::string text(const PassSpeed& speed) {
-  std::string sizes;
-  for (const auto& [name, size] : speed.sizes) sizes += fmt::format(" {}={}", name, size);
+SpeedRow row_of(const PassSpeed& speed) {
   const measure::Share& s = speed.share;
-  return fmt::format("{:<9} {:.3f} ms ± {:.0f}%, {:.0f}% of the limit ({}), at{}", speed.pass,
-                     1e3 * s.kernel.time.median, 50 * s.kernel.time.width(), 100 * s.share(),
-                     s.memory_bound() ? "memory" : "arithmetic", sizes);
+  SpeedRow row{speed.pass, "", s.memory_bound() ? "memory" : "arithmetic"};
+  for (const auto& [name, size] : speed.sizes)
+    row.sizes += fmt::format("{}{}={}", row.sizes.empty() ? "" : " ", name, size);
+  row.milliseconds = 1e3 * s.kernel.time.median;
+  row.width = s.kernel.time.width();
+  row.limit_milliseconds = 1e3 * s.limit();
+  row.share = s.share();
+  return row;
 }
 
 }  // namespace kw::verify

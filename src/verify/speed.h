@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "measure/share.h"
+#include "verify/report.h"
 #include "verify/subject.h"
 
 namespace kw::verify {
@@ -27,7 +28,6 @@ Result<std::vector<PassSpeed>> speeds_of(const Subject& subject, device::Device&
                                          const device::CompiledSet& kernels, std::map<std::string, std::int64_t> sizes,
                                          const SpeedOptions& options = {});
 
-// "forward   1.23 ms ± 0.8%, 87% of the limit: memory, at rows=8192 cols=4096"
-std::string text(const PassSpeed& speed);
+SpeedRow row_of(const PassSpeed& speed);
 
 }  // namespace kw::verify
