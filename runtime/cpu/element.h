@@ -20,6 +20,11 @@ inline float round_to_odd(double value) {
   return __builtin_bit_cast(float, cut ? (above ? word - 1 : word) | 1u : word);
 }
 
+// All ones where a > b, else 0; both below 2^31. A choice by a mask stays straight-line code: of a comparison a
+// compiler may make a branch, and a loop with a branch does not become vector instructions.
+inline uint32_t mask_above(uint32_t a, uint32_t b) { return static_cast<uint32_t>(static_cast<int32_t>(b - a) >> 31); }
+inline uint32_t choose_bits(uint32_t mask, uint32_t a, uint32_t b) { return (a & mask) | (b & ~mask); }
+
 struct bf16 {
   uint16_t bits;
   bf16() = default;
@@ -31,7 +36,7 @@ struct bf16 {
   explicit bf16(float value) {  // to nearest, ties to even
     const uint32_t word = __builtin_bit_cast(uint32_t, value);
     const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
-    bits = static_cast<uint16_t>(value != value ? 0x7fc0u : rounded);
+    bits = static_cast<uint16_t>(choose_bits(mask_above(word & 0x7fffffffu, 0x7f800000u), 0x7fc0u, rounded));
   }
   explicit bf16(double value) : bf16(round_to_odd(value)) {}
   operator float() const { return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16); }
@@ -51,15 +56,16 @@ struct f16 {
     const uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - (112u << 23)) >> 13;
     // Beside 0.5 the last place of an f32 is that of a subnormal f16: the sum rounds there.
     const uint32_t subnormal = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) - 0x3f000000u;
-    const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
-    const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;
-    bits = static_cast<uint16_t>((magnitude > 0x7f800000u ? 0x7e00u : number) | ((word >> 16) & 0x8000u));
+    const uint32_t finite = choose_bits(mask_above(0x38800000u, magnitude), subnormal, normal);
+    const uint32_t number = choose_bits(mask_above(magnitude, 0x477fefffu), 0x7c00u, finite);
+    const uint32_t any = choose_bits(mask_above(magnitude, 0x7f800000u), 0x7e00u, number);
+    bits = static_cast<uint16_t>(any | ((word >> 16) & 0x8000u));
   }
   explicit f16(double value) : f16(round_to_odd(value)) {}
   operator float() const {
     const uint32_t shifted = (static_cast<uint32_t>(bits) & 0x7fffu) << 13;
     const uint32_t scaled = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, shifted) * 0x1p112f);
-    const uint32_t magnitude = shifted >= (0x7c00u << 13) ? (shifted | 0x7f800000u) : scaled;
+    const uint32_t magnitude = choose_bits(mask_above(shifted, (0x7c00u << 13) - 1), shifted | 0x7f800000u, scaled);
     return __builtin_bit_cast(float, magnitude | (static_cast<uint32_t>(bits & 0x8000u) << 16));
   }
 };
@@ -87,9 +93,13 @@ struct f8 {
     constexpr uint32_t kBeside = static_cast<uint32_t>(127 + 1 - kBias - kMantissa + 23) << 23;
     const float sum = __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, kBeside);
     const uint32_t subnormal = __builtin_bit_cast(uint32_t, sum) - kBeside;
-    const uint32_t finite = magnitude < (static_cast<uint32_t>(127 + 1 - kBias) << 23) ? subnormal : normal;
-    const uint32_t number = finite > kLargest || magnitude >= 0x7f800000u ? kBeyond : finite;
-    bits = static_cast<uint8_t>((magnitude > 0x7f800000u ? 0x7fu : number) | ((word >> 24) & 0x80u));
+    constexpr uint32_t kLeastNormal = static_cast<uint32_t>(127 + 1 - kBias) << 23;
+    constexpr uint32_t kSurelyBeyond = static_cast<uint32_t>(127 + 16) << 23;  // where `normal` still counts on
+    const uint32_t finite = choose_bits(mask_above(kLeastNormal, magnitude), subnormal, normal);
+    const uint32_t too_large = mask_above(finite, kLargest) | mask_above(magnitude, kSurelyBeyond);
+    const uint32_t number = choose_bits(too_large, kBeyond, finite);
+    const uint32_t any = choose_bits(mask_above(magnitude, 0x7f800000u), 0x7fu, number);
+    bits = static_cast<uint8_t>(any | ((word >> 24) & 0x80u));
   }
   explicit f8(double value) : f8(round_to_odd(value)) {}
   operator float() const {

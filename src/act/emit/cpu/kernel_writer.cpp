@@ -571,7 +571,6 @@ class KernelWriter {
     scopes_.setup.line("const int64_t tiles = (" + names_.size(nest_.inner) + " + kTile - 1) / kTile;");
     scopes_.setup.line("const int64_t blocks = " + (nest_.loop.empty() ? "" : names_.product(nest_.loop) + " * ") +
                        "tiles;");
-    scopes_.open_rows(Level::Point, &stages);
     for (const Stage& stage : kernel_.stages) {
       if (!stage.loop.empty()) whole_stage(stage, stages);
       after(stage, stages);

@@ -32,7 +32,6 @@ Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest&
       depends_(kernel.values.size()) {
   expressions.element = [this](const Load& load) { return element(load.buffer, load.at); };
   expressions.find_scalar_types();
-  row_lines_[static_cast<size_t>(Level::Setup)] = &setup;
   std::vector<bool> known(kernel.values.size());
   auto visit = [&](auto&& self, ValueId v) -> bool {
     size_t i = static_cast<size_t>(v);
@@ -186,7 +185,8 @@ std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>
   if (name == row_names_.end()) name = row_names_.emplace(from, names_.fresh(info.name + "_row")).first;
   if (!rows_in_scope_.contains(from)) {
     Level where = level(others);
-    if (slice) where = std::max(where, Level::Point);
+    // Never outside the parallel loop: its threads would share the row by reference, and read it again per element.
+    where = std::max(where, Level::Point);
     while (!row_lines_[static_cast<size_t>(where)]) where = static_cast<Level>(static_cast<int>(where) + 1);
     row_lines_[static_cast<size_t>(where)]->line("const auto " + name->second + " = " + from + ";");
     rows_in_scope_[from] = where;

@@ -54,10 +54,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           kw::Tensor<W, 1> grad_bias, kw::Tensor<WT32, 1> grad_alpha_slices, int64_t batch, int64_t seq,
                           int64_t hidden, int64_t workers) {
   const W32 alpha_i = alpha(0);
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
-  const auto grad_weight_row = grad_weight.row<kUnit>();
-  const auto grad_bias_row = grad_bias.row<kUnit>();
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -65,6 +62,9 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
     kw::fill(&grad_alpha_slices(worker), 1, 0);
     for (int64_t block = blocks * worker / workers; block < blocks * (worker + 1) / workers; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(hidden, tile + kTile);
+      const auto weight_row = weight.row<kUnit>();
+      const auto grad_weight_row = grad_weight.row<kUnit>();
+      const auto grad_bias_row = grad_bias.row<kUnit>();
       double sum_total[kTile] = {};
       double sum_d_y_total[kTile] = {};
       for (int64_t run = 0; run < batch * seq; run += kChain) {
@@ -115,13 +115,13 @@ template <bool kUnit>
 void dyt_backward_2_whole(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1> grad_alpha_slices, int64_t workers) {
   const int64_t tiles = (workers + kTile - 1) / kTile;
   const int64_t blocks = tiles;
-  const auto grad_alpha_slices_row = grad_alpha_slices.row<true>();
   double grad_alpha_total_parts[kChunks];
 #pragma omp parallel for schedule(static) if (workers >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
     double grad_alpha_sum = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
+      const auto grad_alpha_slices_row = grad_alpha_slices.row<true>();
       alignas(64) WT32 terms[kTile];
 #pragma omp simd
       for (int64_t worker = tile; worker < end; ++worker) {

@@ -45,15 +45,15 @@ void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           kw::Tensor<const W, 1> bias, kw::Tensor<WT, 3> y, int64_t batch, int64_t seq,
                           int64_t hidden) {
   const W32 alpha_i = alpha(0);
-  const auto weight_row = weight.row<kUnit>();
-  const auto bias_row = bias.row<kUnit>();
   const bool stream_y = kw::streams<WT>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
+        const auto weight_row = weight.row<kUnit>();
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
+        const auto bias_row = bias.row<kUnit>();
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<WT, kUnit, kTile> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();

@@ -54,7 +54,6 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
                                       kw::Tensor<const T, 3> d_y1, kw::Tensor<T, 3> grad_x,
                                       kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 2> grad_weight_slices,
                                       int64_t batch, int64_t seq, int64_t hidden, int64_t workers) {
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
   const bool stream_grad_residual = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -65,6 +64,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
       const int64_t i_batch = point / seq;
       const int64_t i_seq = point % seq;
       const auto d_y0_row = d_y0.row<kUnit>(i_batch, i_seq);
+      const auto weight_row = weight.row<kUnit>();
       const auto y1_row = y1.row<kUnit>(i_batch, i_seq);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto d_y1_row = d_y1.row<kUnit>(i_batch, i_seq);
@@ -113,10 +113,10 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
 template <bool kUnit>
 void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<const WT32, 2> grad_weight_slices,
                                            int64_t workers, int64_t hidden) {
-  const auto grad_weight_row = grad_weight.row<kUnit>();
 #pragma omp parallel for schedule(static) if (workers * hidden >= kParallelElements)
   for (int64_t tile = 0; tile < hidden; tile += kTile) {
     const int64_t end = kw::min(hidden, tile + kTile);
+    const auto grad_weight_row = grad_weight.row<kUnit>();
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
       WT32 terms[kTile] = {};

@@ -48,7 +48,6 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
                                      kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y0, kw::Tensor<T, 3> y1,
                                      kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   const bool stream_y1 = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_y0 = kw::streams<WT>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -56,6 +55,7 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
       const auto residual_row = residual.row<kUnit>(i_batch, i_seq);
       const auto x_row = x.row<kUnit>(i_batch, i_seq);
       const auto y1_row = y1.row<kUnit>(i_batch, i_seq);
+      const auto weight_row = weight.row<kUnit>();
       const auto y0_row = y0.row<kUnit>(i_batch, i_seq);
       double mean_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {

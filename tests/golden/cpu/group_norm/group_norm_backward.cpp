@@ -149,12 +149,12 @@ void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, kw::Tensor
                                    kw::Tensor<const T32, 3> grad_norm_weight_slices,
                                    kw::Tensor<const T32, 3> grad_norm_bias_slices, int64_t workers, int64_t channels_3,
                                    int64_t channels) {
-  const auto grad_norm_weight_row = grad_norm_weight.row<kUnit>();
-  const auto grad_norm_bias_row = grad_norm_bias.row<kUnit>();
 #pragma omp parallel for collapse(2) schedule(static) if (32 * workers * channels_3 >= kParallelElements)
   for (int64_t channels_2 = 0; channels_2 < 32; ++channels_2)
     for (int64_t tile = 0; tile < channels_3; tile += kTile) {
       const int64_t end = kw::min(channels_3, tile + kTile);
+      const auto grad_norm_weight_row = grad_norm_weight.row<kUnit>();
+      const auto grad_norm_bias_row = grad_norm_bias.row<kUnit>();
       double grad_norm_weight_sum[kTile] = {};
       double grad_norm_bias_sum[kTile] = {};
       for (int64_t run = 0; run < workers; run += kChain) {

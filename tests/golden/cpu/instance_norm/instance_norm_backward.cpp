@@ -143,11 +143,11 @@ template <bool kUnit>
 void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1> grad_bias,
                                       kw::Tensor<const WT32, 2> grad_weight_slices,
                                       kw::Tensor<const WT32, 2> grad_bias_slices, int64_t workers, int64_t channels) {
-  const auto grad_weight_row = grad_weight.row<kUnit>();
-  const auto grad_bias_row = grad_bias.row<kUnit>();
 #pragma omp parallel for schedule(static) if (workers * channels >= kParallelElements)
   for (int64_t tile = 0; tile < channels; tile += kTile) {
     const int64_t end = kw::min(channels, tile + kTile);
+    const auto grad_weight_row = grad_weight.row<kUnit>();
+    const auto grad_bias_row = grad_bias.row<kUnit>();
     double grad_weight_sum[kTile] = {};
     double grad_bias_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {

@@ -80,14 +80,14 @@ void jsd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> teacher_kl, 
   const int64_t tiles = (tokens + kTile - 1) / kTile;
   const int64_t blocks = tiles;
   const double difference = 1.0 - beta;
-  const auto teacher_kl_row = teacher_kl.row<true>();
-  const auto student_kl_row = student_kl.row<true>();
   double y_i_parts[kChunks];
 #pragma omp parallel for schedule(static) if (tokens >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
     double y_i_total = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(tokens, tile + kTile);
+      const auto teacher_kl_row = teacher_kl.row<true>();
+      const auto student_kl_row = student_kl.row<true>();
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t token = tile; token < end; ++token) {

@@ -51,7 +51,6 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
                               kw::Tensor<const T32, 1> rstd, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                               kw::Tensor<T32, 2> grad_weight_slices, kw::Tensor<T32, 2> grad_bias_slices, int64_t rows,
                               int64_t cols, int64_t workers) {
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -60,6 +59,7 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
     const int64_t last = rows * (worker + 1) / workers;
     for (int64_t row = rows * worker / workers; row < last; ++row) {
       const auto d_y_row = d_y.row<kUnit>(row);
+      const auto weight_row = weight.row<kUnit>();
       const auto x_row = x.row<kUnit>(row);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_bias_slices_row = grad_bias_slices.row<true>(worker);
@@ -116,11 +116,11 @@ template <bool kUnit>
 void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1> grad_bias,
                                    kw::Tensor<const T32, 2> grad_weight_slices,
                                    kw::Tensor<const T32, 2> grad_bias_slices, int64_t workers, int64_t cols) {
-  const auto grad_weight_row = grad_weight.row<kUnit>();
-  const auto grad_bias_row = grad_bias.row<kUnit>();
 #pragma omp parallel for schedule(static) if (workers * cols >= kParallelElements)
   for (int64_t tile = 0; tile < cols; tile += kTile) {
     const int64_t end = kw::min(cols, tile + kTile);
+    const auto grad_weight_row = grad_weight.row<kUnit>();
+    const auto grad_bias_row = grad_bias.row<kUnit>();
     double grad_weight_sum[kTile] = {};
     double grad_bias_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {

@@ -153,10 +153,6 @@ void poly_norm_backward_2_whole(kw::Tensor<W, 1> grad_bias, kw::Tensor<const flo
                                 kw::Tensor<float, 0> total_2, kw::Tensor<float, 0> total_3, int64_t workers) {
   const int64_t tiles = (workers + kTile - 1) / kTile;
   const int64_t blocks = tiles;
-  const auto sum_slices_row = sum_slices.row<true>();
-  const auto sum_slices_2_row = sum_slices_2.row<true>();
-  const auto sum_slices_3_row = sum_slices_3.row<true>();
-  const auto grad_bias_slices_row = grad_bias_slices.row<true>();
   double sum_total_parts[kChunks];
   double sum_total_2_parts[kChunks];
   double sum_total_3_parts[kChunks];
@@ -169,6 +165,10 @@ void poly_norm_backward_2_whole(kw::Tensor<W, 1> grad_bias, kw::Tensor<const flo
     double grad_bias_sum = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
+      const auto sum_slices_row = sum_slices.row<true>();
+      const auto sum_slices_2_row = sum_slices_2.row<true>();
+      const auto sum_slices_3_row = sum_slices_3.row<true>();
+      const auto grad_bias_slices_row = grad_bias_slices.row<true>();
       alignas(64) float sum_total_terms[kTile];
       alignas(64) float sum_total_2_terms[kTile];
       alignas(64) float sum_total_3_terms[kTile];
@@ -211,11 +211,11 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
   const float rounded = 0.0f;
   const float total_2_i = total_2();
   const float total_3_i = total_3();
-  const auto grad_weight_row = grad_weight.row<kUnit>();
   const bool stream_grad_weight = kw::streams<W>(3, 3, kStreamBytes);
 #pragma omp parallel for schedule(static) if (3 >= kParallelElements)
   for (int64_t tile = 0; tile < 3; tile += kTile) {
     const int64_t end = kw::min(3, tile + kTile);
+    const auto grad_weight_row = grad_weight.row<kUnit>();
     kw::OutputTile<W, kUnit, kTile> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
     const auto grad_weight_tile = grad_weight_block.row();
 #pragma omp simd

@@ -51,7 +51,6 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
                                   kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y, kw::Tensor<T, 3> grad_x,
                                   kw::Tensor<WT32, 2> grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
                                   int64_t workers) {
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -61,6 +60,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
       const int64_t i_batch = point / seq;
       const int64_t i_seq = point % seq;
       const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
+      const auto weight_row = weight.row<kUnit>();
       const auto x_row = x.row<kUnit>(i_batch, i_seq);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
@@ -103,10 +103,10 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
 template <bool kUnit>
 void rms_norm_llama_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<const WT32, 2> grad_weight_slices,
                                        int64_t workers, int64_t hidden) {
-  const auto grad_weight_row = grad_weight.row<kUnit>();
 #pragma omp parallel for schedule(static) if (workers * hidden >= kParallelElements)
   for (int64_t tile = 0; tile < hidden; tile += kTile) {
     const int64_t end = kw::min(hidden, tile + kTile);
+    const auto grad_weight_row = grad_weight.row<kUnit>();
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
       WT32 terms[kTile] = {};

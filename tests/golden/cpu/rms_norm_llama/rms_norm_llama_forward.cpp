@@ -45,12 +45,12 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y,
                                  kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_y = kw::streams<WT>(batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq) {
       const auto x_row = x.row<kUnit>(i_batch, i_seq);
+      const auto weight_row = weight.row<kUnit>();
       const auto y_row = y.row<kUnit>(i_batch, i_seq);
       double variance_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {

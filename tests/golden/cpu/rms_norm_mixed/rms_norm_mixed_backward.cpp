@@ -47,7 +47,6 @@ template <bool kUnit>
 void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                   kw::Tensor<const float, 1> rstd, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                   kw::Tensor<W32, 2> grad_weight_slices, int64_t rows, int64_t cols, int64_t workers) {
-  const auto weight_row = weight.row<kUnit>();
   const bool stream_grad_x = kw::streams<T>(rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -55,6 +54,7 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
     const int64_t last = rows * (worker + 1) / workers;
     for (int64_t row = rows * worker / workers; row < last; ++row) {
       const auto d_y_row = d_y.row<kUnit>(row);
+      const auto weight_row = weight.row<kUnit>();
       const auto x_row = x.row<kUnit>(row);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(row);
@@ -93,10 +93,10 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
 template <bool kUnit>
 void rms_norm_mixed_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<const W32, 2> grad_weight_slices,
                                        int64_t workers, int64_t cols) {
-  const auto grad_weight_row = grad_weight.row<kUnit>();
 #pragma omp parallel for schedule(static) if (workers * cols >= kParallelElements)
   for (int64_t tile = 0; tile < cols; tile += kTile) {
     const int64_t end = kw::min(cols, tile + kTile);
+    const auto grad_weight_row = grad_weight.row<kUnit>();
     double grad_weight_sum[kTile] = {};
     for (int64_t run = 0; run < workers; run += kChain) {
       W32 terms[kTile] = {};

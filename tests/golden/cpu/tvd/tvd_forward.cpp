@@ -66,13 +66,13 @@ template <bool kUnit>
 void tvd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> reduced, int64_t tokens) {
   const int64_t tiles = (tokens + kTile - 1) / kTile;
   const int64_t blocks = tiles;
-  const auto reduced_row = reduced.row<true>();
   double mean_parts[kChunks];
 #pragma omp parallel for schedule(static) if (tokens >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
     double mean_total = 0;
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(tokens, tile + kTile);
+      const auto reduced_row = reduced.row<true>();
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t token = tile; token < end; ++token) {

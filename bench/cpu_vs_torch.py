@@ -1,0 +1,317 @@
+"""Generated CPU kernels against PyTorch on the same cores: each example of tiers 1 and 2, forward and backward.
+
+    python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 2] [--out FILE.json]
+
+Every pass works on at least four times the last-level cache. Kernel to kernel: our kernels write into warm outputs, and
+PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so that no one pays for
+fresh pages. Calls are interleaved, eager, torch.compile, ours, until the time is up; what is shown is the median, its
+95% confidence interval, and the ratio of the medians. The results of both are compared first.
+
+On a machine that others use too, --threads 1 --clock cpu counts the time that the process had a core.
+"""
+
+import argparse
+import ctypes
+import importlib.util
+import inspect
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KW = ROOT / os.environ.get("BUILD", "build") / "kw"
+sys.path.insert(0, str(ROOT / "tools"))
+
+from codegen_diff import EXAMPLES  # noqa: E402
+
+LAST_LEVEL = 32 << 20
+SPELLED = {"bf16": "kw::bf16", "f16": "kw::f16", "f32": "float", "f64": "double"}
+FLAGS = (
+    "-std=c++20 -O3 -march=native -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -shared -w"
+).split()
+
+
+def keep_memory_warm():
+    libc = ctypes.CDLL(None)
+    m_trim_threshold, m_mmap_max = -1, -4
+    libc.mallopt(m_mmap_max, 0)
+    libc.mallopt(m_trim_threshold, 2**31 - 1)
+
+
+# ---- the example as PyTorch runs it ----
+def load_example(name, torch, most_bytes):
+    """The example's module, its inputs with the first size cut down to what the bytes ask for."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    own = [
+        value
+        for key, value in vars(example).items()
+        if getattr(value, "__module__", None) == example.__name__ and key not in ("get_inputs", "get_init_inputs")
+    ]
+    op = own[0]
+    sizes = [key for key, value in vars(example).items() if isinstance(value, int) and not key.startswith("__")]
+    first = sizes[0]
+    torch.manual_seed(0)
+    whole = getattr(example, first)
+    setattr(example, first, 1)
+    per_unit = sum(t.numel() * t.element_size() for t in example.get_inputs())
+    count = max(1, min(whole, math.ceil(most_bytes / per_unit)))
+    setattr(example, first, count)
+    inputs = example.get_inputs()
+    if inspect.isclass(op):
+        module = op(*example.get_init_inputs())
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.add_(0.1 * torch.randn_like(parameter))
+        names = list(inspect.signature(module.forward).parameters)
+        parameters = dict(module.named_parameters())
+        return module, dict(zip(names, inputs, strict=False)), parameters
+    return op, dict(zip(inspect.signature(op).parameters, inputs, strict=False)), {}
+
+
+# ---- our kernels, by their manifest ----
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+class Kernels:
+    def __init__(self, name, torch):
+        self.torch = torch
+        self.dtypes = {
+            "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "f64": torch.float64,
+            "i64": torch.int64, "i32": torch.int32, "bool": torch.bool,
+        }  # fmt: skip
+        self.folder = tempfile.TemporaryDirectory()
+        for command in (["understand", str(ROOT / "examples" / f"{name}.py"), "--name", name], ["act", name, "--yes"]):
+            subprocess.run([KW, *command, "--workspace", self.folder.name, "--quiet"], check=True, capture_output=True)
+        kernel = Path(self.folder.name) / "kernels" / name
+        self.act = kernel / "act" / "cpu"
+        self.manifest = json.loads((self.act / "manifest.json").read_text())
+        import yaml
+
+        interface = yaml.safe_load((kernel / "profile.yaml").read_text())["interface"]
+        self.types = interface.get("types") or {}
+        self.own_sizes = interface.get("sizes") or {}
+        self.libraries = {}
+
+    def dtype(self, text):
+        names = [self.types.get(part, part) for part in text.split("|")]
+        result = self.dtypes[names[0]]
+        for other in names[1:]:
+            result = self.torch.promote_types(result, self.dtypes[other])
+        return result
+
+    def library(self, file):
+        if file not in self.libraries:
+            out = self.act / (file + ".so")
+            defines = [f"-DKW_{parameter}={SPELLED[dtype]}" for parameter, dtype in self.types.items()]
+            command = ["g++", *FLAGS, *defines, "-include", "kw/element.h", "-I", ".", file, "-o", str(out)]
+            subprocess.run(command, cwd=self.act, check=True)
+            self.libraries[file] = ctypes.CDLL(str(out))
+        return self.libraries[file]
+
+    def prepare(self, pass_name, given):
+        """A function that runs the pass on `given` (buffer name → tensor), and every buffer of it."""
+        torch = self.torch
+        run = next(p for p in self.manifest["passes"] if p["name"] == pass_name)
+        sizes = {"max": max, "min": min, "ceil_div": ceil_div, **self.own_sizes}
+        buffers = {}
+        for buffer in run["buffers"]:
+            if buffer["role"] == "input":
+                tensor = given[buffer["name"]].detach().contiguous()
+                buffers[buffer["name"]] = tensor
+                for symbol, n in zip(buffer["shape"], tensor.shape, strict=True):
+                    if symbol in self.manifest["sizes"]:
+                        sizes[symbol] = n
+        for buffer in run["buffers"]:
+            if buffer["role"] != "input":
+                shape = [eval(size, {}, sizes) for size in buffer["shape"]]
+                buffers[buffer["name"]] = torch.zeros(shape, dtype=self.dtype(buffer["type"]))
+        defaults = {scalar["name"]: scalar.get("default") for scalar in self.manifest.get("scalars", [])}
+        calls = []
+        for step in run["steps"]:
+            entry = step["entries"][0]
+            function = self.library(entry["file"])[entry["symbol"]]
+            function.restype = None
+            arguments = []
+            for argument in entry["arguments"]:
+                kind, of = argument["kind"], argument["of"]
+                if kind in ("read", "write", "update"):
+                    arguments.append(ctypes.c_void_p(buffers[of].data_ptr()))
+                elif kind == "stride":
+                    arguments.append(ctypes.c_int64(buffers[of].stride(argument["dimension"])))
+                elif kind == "size":
+                    arguments.append(ctypes.c_int64(eval(of, {}, sizes)))
+                else:
+                    dtype = self.dtype(argument["type"])
+                    c_type = {torch.float32: ctypes.c_float, torch.float64: ctypes.c_double}.get(dtype, ctypes.c_int64)
+                    text = defaults[of]
+                    value = float(text) if c_type is not ctypes.c_int64 else int(text)
+                    arguments.append(c_type(value))
+            calls.append((function, arguments))
+
+        def call():
+            for function, arguments in calls:
+                function(*arguments)
+
+        return call, buffers, run
+
+
+# ---- timing ----
+def interval(times):
+    """The 95% confidence interval of the median, by order statistics."""
+    ordered, n = sorted(times), len(times)
+    half = 0.98 * math.sqrt(n)
+    return ordered[max(0, math.floor(n / 2 - half))], ordered[min(n - 1, math.ceil(n / 2 + half))]
+
+
+def interleaved(functions, seconds, clock):
+    for function in functions.values():
+        for _ in range(2):
+            function()
+    times = {name: [] for name in functions}
+    order = list(functions)
+    stop = time.monotonic() + seconds * len(functions)
+    while time.monotonic() < stop or min(map(len, times.values())) < 5:
+        random.shuffle(order)
+        for name in order:
+            start = clock()
+            functions[name]()
+            times[name].append(clock() - start)
+    return {name: (statistics.median(all_of), *interval(all_of), len(all_of)) for name, all_of in times.items()}
+
+
+def close(torch, ours, theirs):
+    ours, theirs = ours.double().flatten(), theirs.double().flatten()
+    scale = theirs.abs().mean().clamp_min(1e-30)
+    return float((ours - theirs).abs().mean() / scale)
+
+
+def bench(name, options, torch):
+    kernels = Kernels(name, torch)
+    op, inputs, parameters = load_example(name, torch, options.megabytes << 20)
+    args = [tensor.requires_grad_(tensor.is_floating_point()) for tensor in inputs.values()]
+    eager = op
+    compiled = torch.compile(op, dynamic=False) if options.compiled else None
+    clock = time.process_time if options.clock == "cpu" else time.perf_counter
+    identifier = {key.replace(".", "_"): value for key, value in {**inputs, **parameters}.items()}
+    rows = []
+
+    call, buffers, run = kernels.prepare("forward", identifier)
+    call()
+
+    def forward(function):
+        def timed():
+            with torch.no_grad():
+                return function(*args)
+
+        return timed
+
+    outputs = eager(*args)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    names = [buffer["name"] for buffer in run["buffers"] if buffer["role"] == "output"]
+    error = max(close(torch, buffers[n], o.detach()) for n, o in zip(names, outputs, strict=False))
+    functions = {"eager": forward(eager), "ours": call}
+    if compiled:
+        functions["compile"] = forward(compiled)
+    moved = sum(t.numel() * t.element_size() for t in buffers.values())
+    rows.append(("forward", interleaved(functions, options.seconds, clock), error, moved))
+
+    if any(p["name"] == "backward" for p in kernels.manifest["passes"]) and not options.forward_only:
+        given = dict(identifier)
+        given.update({n: b for n, b in buffers.items() if n not in given})
+        backward = next(p for p in kernels.manifest["passes"] if p["name"] == "backward")
+        cotangents = [torch.randn_like(o) for o in outputs]
+        of = dict(zip(names, cotangents, strict=False))
+        for buffer in backward["buffers"]:
+            if buffer["role"] == "input" and buffer.get("gradient_of"):
+                given[buffer["name"]] = of[buffer["gradient_of"]]
+        call, buffers, run = kernels.prepare("backward", given)
+        call()
+        wanted = {b["gradient_of"]: b["name"] for b in run["buffers"] if b["role"] == "output" and b.get("gradient_of")}
+        leaves = [identifier[source] for source in wanted]
+
+        def gradient(function):
+            out = function(*args)
+            out = out if isinstance(out, tuple) else (out,)
+
+            def timed():
+                return torch.autograd.grad(out, leaves, cotangents, retain_graph=True)
+
+            return timed
+
+        functions = {"eager": gradient(eager), "ours": call}
+        if compiled:
+            functions["compile"] = gradient(compiled)
+        theirs = functions["eager"]()
+        error = max(close(torch, buffers[n], t) for n, t in zip(wanted.values(), theirs, strict=True))
+        moved = sum(t.numel() * t.element_size() for t in buffers.values())
+        rows.append(("backward", interleaved(functions, options.seconds, clock), error, moved))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--megabytes", type=int, default=0, help="of inputs; 0: four times the last-level cache")
+    parser.add_argument("--forward-only", action="store_true")
+    parser.add_argument("--no-compile", dest="compiled", action="store_false")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    options.megabytes = options.megabytes or 4 * LAST_LEVEL >> 20
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    keep_memory_warm()
+    import torch
+
+    torch.set_num_threads(options.threads)
+    import torch._functorch.config
+
+    torch._functorch.config.donated_buffer = False  # the backward runs more than once
+    chosen = options.only.split(",") if options.only else EXAMPLES
+    results, ratios = [], {"eager": [], "compile": []}
+    print(
+        f"{'':<28}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}{'x eager':>9}{'x compile':>10}{'GB/s':>7}{'error':>9}"
+    )
+    for name in chosen:
+        try:
+            rows = bench(name, options, torch)
+        except Exception as problem:  # one row's trouble is not the table's
+            print(f"{name}: {type(problem).__name__}: {problem}", flush=True)
+            results.append({"example": name, "problem": str(problem)})
+            continue
+        for which, times, error, moved in rows:
+            line = f"{name + ' ' + which:<28}"
+            for peer in ("eager", "compile", "ours"):
+                if peer in times:
+                    median, low, high, _ = times[peer]
+                    line += f"{1e3 * median:9.2f} {1e3 * low:5.1f}–{1e3 * high:<4.1f}"
+                else:
+                    line += " " * 20
+            for peer in ("eager", "compile"):
+                if peer in times:
+                    ratios[peer].append(times[peer][0] / times["ours"][0])
+                    line += f"{ratios[peer][-1]:9.2f}"
+            print(f"{line}{moved / times['ours'][0] / 1e9:8.1f}{error:9.1e}", flush=True)
+            results.append({"example": name, "pass": which, "times": times, "error": error, "bytes": moved})
+        if options.out:
+            options.out.write_text(json.dumps(results, indent=1))
+    for peer, values in ratios.items():
+        if values:
+            mean = math.exp(statistics.fmean(map(math.log, values)))
+            print(f"against {peer}: geometric mean {mean:.2f}, least {min(values):.2f}, {len(values)} passes")
+
+
+if __name__ == "__main__":
+    main()
