@@ -172,6 +172,7 @@ Result<verify::Report> attempt(const Globals& globals, const Options& options, J
   Progress progress("verify " + job.name, 100, progress_mode(globals.quiet || globals.json));
   judge_options.step = [&](std::string_view step) { progress.step(step); };
   judge_options.torch = job.torch;
+  judge_options.spills = job.profile.limits.spills;
   KW_TRY(const std::vector<verify::Attempt> before, log.read());
   KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
   report.profile_hash = job.profile_hash;

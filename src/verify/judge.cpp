@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "device/emulate/device.h"
 #include "verify/builds.h"
 #include "verify/casting.h"
 #include "verify/gradient.h"
@@ -70,6 +71,8 @@ class Judge {
     if (!flaws.empty()) return {};
     CaseOptions cases = options_.cases;
     cases.seed = report_.seed;
+    if (subject_.manifest.target == kernel::Target::Cuda)
+      cases.most_elements = std::min<std::int64_t>(cases.most_elements, 20'000);
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
@@ -81,16 +84,21 @@ class Judge {
     for (const kernel::TypeBinding& types : mixtures) report_.mixtures.push_back(kernel::text(types));
 
     std::future<Verdict> torch = std::async(std::launch::async, [&] {
-      return ask_torch(subject_, options_.torch, plan, Hash64().add(report_.seed).add("torch").value());
+      const std::uint64_t seed = Hash64().add(report_.seed).add("torch").value();
+      if (!options_.check_oracle) return Verdict{Gate::Torch, Outcome::Skipped, "not asked", {}};
+      return ask_torch(subject_, options_.torch, plan, seed);
     });
     KW_TRY(Runners runners, open());
     report_.device = runners.first->name();
-    KW_TRY(const auto compiler, device::open_device(subject_.manifest.target, options_.device));
+    KW_TRY(const auto compiler, open(options_.device, 1));
+    KW_CHECK(build_for_architectures(mixtures[0]));
     options_.step("compiling");
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
-    KW_CHECK(look_at_gradient(plan));
+    if (options_.check_oracle) KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
-    if (report_.passed()) KW_CHECK(look_at_large(mixtures[0], builds, runners));
+    // The emulation sees every access, and takes its time for each.
+    const bool emulated = report_.target == "cuda" && report_.device.find("mulat") != std::string::npos;
+    if (report_.passed() && !emulated) KW_CHECK(look_at_large(mixtures[0], builds, runners));
     report_.compile_seconds = builds.seconds();
     conclude(plan, mixtures.size());
     options_.step("waiting for PyTorch");
@@ -98,14 +106,50 @@ class Judge {
     return {};
   }
 
-  // The second run of a call has one thread, in a process of its own.
+  // A GPU that is not there is emulated.
+  Result<std::unique_ptr<device::Device>> open(const device::DeviceOptions& options, std::uint64_t order) const {
+    auto found = device::open_device(subject_.manifest.target, options);
+    if (subject_.manifest.target != kernel::Target::Cuda) return found;
+    if (found && (*found)->can_run()) return found;
+    device::emulate::Options emulated;
+    emulated.device = options;
+    emulated.seed = order;
+    return device::emulate::open(emulated);
+  }
+
+  // The second run of a call has one thread (in the emulation another order), in a process of its own.
   Result<Runners> open() const {
     Runners runners;
     device::DeviceOptions options = options_.device;
-    KW_TRY(runners.first, device::open_device(subject_.manifest.target, options));
+    KW_TRY(runners.first, open(options, 1));
     options.limits.threads = 1;
-    KW_TRY(runners.second, device::open_device(subject_.manifest.target, options));
+    KW_TRY(runners.second, open(options, 2));
     return runners;
+  }
+
+  // For every architecture that the target names, by the compiler of the target itself.
+  Status build_for_architectures(const kernel::TypeBinding& types) {
+    if (subject_.manifest.target != kernel::Target::Cuda) return {};
+    const auto device = device::open_device(kernel::Target::Cuda, options_.device);
+    if (!device) {
+      report_.refused.push_back("NVRTC is not here, so nothing was compiled for a real GPU: " + device.error().message);
+      return {};
+    }
+    for (const std::string& architecture : (*device)->architectures()) {
+      options_.step("compiling for " + architecture);
+      const auto built = (*device)->compile(subject_.manifest, subject_.files, types, architecture);
+      if (!built && built.error().kind != ErrorKind::GateFailed) return Failure(built.error());
+      if (!built) {
+        fail({Gate::Builds, built.error().message}, architecture);
+        continue;
+      }
+      for (const device::CompiledFile& file : built->files)
+        for (const device::KernelReport& kernel : file.reports)
+          if (kernel.spills() && !options_.spills)
+            fail({Gate::Builds, fmt::format("{} spills {} bytes", kernel.symbol, kernel.spill_store_bytes)},
+                 architecture);
+    }
+    return {};
   }
 
   Status run_cases(const std::vector<Case>& plan, Builds& builds, Runners& runners) {

@@ -19,8 +19,10 @@ namespace kw::verify {
 struct JudgeOptions {
   CaseOptions cases;  // seed 0: a fresh one
   device::DeviceOptions device;
-  std::optional<TorchSource> torch;                                      // the source, where PyTorch can run it
-  int most_failures = 3;                                                 // cases that fail before the rest is not tried
+  std::optional<TorchSource> torch;  // the source, where PyTorch can run it
+  bool check_oracle = true;          // by differences and by PyTorch: it says nothing about the kernels
+  bool spills = false;               // may a kernel spill registers (cuda)
+  int most_failures = 3;             // cases that fail before the rest is not tried
   std::function<void(std::string_view)> step = [](std::string_view) {};  // called as each step begins
 };
 
