@@ -140,5 +140,25 @@ template <class T, class Value>
 inline wide<T> round_to(Value value) {
   return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
 }
+// The same without leaving 32 bits.
+template <>
+inline float round_to<bf16, float>(float value) {
+  const uint32_t word = __builtin_bit_cast(uint32_t, value);
+  const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) & 0xffff0000u;
+  const uint32_t is_nan = mask_above(word & 0x7fffffffu, 0x7f800000u);
+  return __builtin_bit_cast(float, choose_bits(is_nan, 0x7fc00000u, rounded));
+}
+template <>
+inline float round_to<f16, float>(float value) {
+  const uint32_t word = __builtin_bit_cast(uint32_t, value);
+  const uint32_t magnitude = word & 0x7fffffffu;
+  const uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+  const float beside = __builtin_bit_cast(float, magnitude) + 0.5f;  // as in f16(float)
+  const uint32_t subnormal = __builtin_bit_cast(uint32_t, beside - 0.5f);
+  const uint32_t finite = choose_bits(mask_above(0x38800000u, magnitude), subnormal, normal);
+  const uint32_t number = choose_bits(mask_above(magnitude, 0x477fefffu), 0x7f800000u, finite);
+  const uint32_t any = choose_bits(mask_above(magnitude, 0x7f800000u), 0x7fc00000u, number);
+  return __builtin_bit_cast(float, any | (word & 0x80000000u));
+}
 
 }  // namespace kw

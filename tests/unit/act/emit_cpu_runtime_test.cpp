@@ -22,6 +22,9 @@ void expect_rounding_of(DType type) {
   auto check = [&](float value) {
     const double expected = kw::ir::round_to(type, value);
     const float got = Element(value);
+    const float in_place = kw::round_to<Element>(value);
+    ASSERT_TRUE(std::isnan(got) ? std::isnan(in_place) : got == in_place && std::signbit(got) == std::signbit(in_place))
+        << value;
     if (std::isnan(expected)) {
       ASSERT_TRUE(std::isnan(got)) << value;
     } else {

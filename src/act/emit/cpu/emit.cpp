@@ -5,6 +5,7 @@
 #include "act/emit/cpp/expand.h"
 #include "act/emit/cpu/entries.h"
 #include "act/emit/cpu/kernel_writer.h"
+#include "act/loop/halves.h"
 #include "act/pass_contract.h"
 #include "base/text.h"
 
@@ -14,7 +15,7 @@ namespace {
 class PassEmitter {
  public:
   PassEmitter(const LoopProgram& program, const PassOptions& options)
-      : program_(program), options_(options), types_(program.type_parameters) {}
+      : program_(split_halves(program)), options_(options), types_(program_.type_parameters) {}
 
   Result<EmittedPass> run() {
     KW_CHECK(supported());
@@ -161,7 +162,7 @@ class PassEmitter {
     return out.text();
   }
 
-  const LoopProgram& program_;
+  const LoopProgram program_;
   const PassOptions& options_;
   cpp::CppTypes types_;
 };

@@ -177,14 +177,22 @@ class KernelWriter {
     return std::any_of(sum.at.begin(), sum.at.end(),
                        [&](const Index& index) { return has(axes_of(index), nest_.inner); });
   }
+  // The size that an index adds to the innermost axis, if it is a sum of the two.
+  std::optional<Index> offset_along(const Index& index) const {
+    if (index == axis_index(nest_.inner)) return size_index(0);
+    if (index.kind != Index::Kind::Add) return std::nullopt;
+    for (size_t i : {0, 1})
+      if (index.operands[i] == axis_index(nest_.inner) && index.operands[1 - i].kind == Index::Kind::Size)
+        return index.operands[1 - i];
+    return std::nullopt;
+  }
   // Results as large as the iteration space, along the innermost axis.
   bool is_streamed(const Store& store) const {
     Axes axes;
     for (const Index& index : store.at)
       for (LoopAxisId a : axes_of(index))
         if (!has(axes, a)) axes.push_back(a);
-    return axes.size() == nest_.around().size() + 1 && !store.at.empty() &&
-           store.at.back() == axis_index(nest_.inner) &&
+    return axes.size() == nest_.around().size() + 1 && !store.at.empty() && offset_along(store.at.back()) &&
            std::count_if(store.at.begin(), store.at.end(),
                          [&](const Index& index) { return has(axes_of(index), nest_.inner); }) == 1;
   }
@@ -237,8 +245,10 @@ class KernelWriter {
       const Buffer& buffer = program_.buffers[static_cast<size_t>(store.buffer)];
       const std::string row = *scopes_.row(store.buffer, store.at);
       const std::string block = names_.fresh(buffer.name + "_block"), place = names_.fresh(buffer.name + "_tile");
-      out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile> " + block + "(" + row +
-                      ", tile, " + stream_flag(store) + ");");
+      const Index offset = *offset_along(store.at.back());
+      const std::string first = offset == size_index(0) ? "tile" : "tile + " + names_.factor(offset);
+      out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile> " + block + "(" + row + ", " +
+                      first + ", " + stream_flag(store) + ");");
       out.before.line("const auto " + place + " = " + block + ".row();");
       out.body.line(place + "[" + names_.variable(nest_.inner) + " - tile] = " + value + ";");
       out.after.line(block + ".finish(end - tile);");

@@ -43,39 +43,42 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
-                             int64_t batch, int64_t seq, int64_t x_2) {
-  const bool stream_grad_x = kw::streams<T>(batch * seq * x_2, x_2, kStreamBytes);
-#pragma omp parallel for collapse(3) schedule(static) if (batch * seq * x_2 >= kParallelElements)
+                             int64_t batch, int64_t seq, int64_t half, int64_t x_2) {
+  const T32 rounded = kw::round_to<T>(T32(0.0));
+  const bool stream_grad_x = kw::streams<T>(batch * seq * half, half, kStreamBytes);
+#pragma omp parallel for collapse(3) schedule(static) if (batch * seq * half >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)
-      for (int64_t tile = 0; tile < x_2; tile += kTile) {
-        const int64_t end = kw::min(x_2, tile + kTile);
+      for (int64_t tile = 0; tile < half; tile += kTile) {
+        const int64_t end = kw::min(half, tile + kTile);
         const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::OutputTile<T, kUnit, kTile> grad_x_block_2(grad_x_row, tile + (x_2 / 2), stream_grad_x);
+        const auto grad_x_tile_2 = grad_x_block_2.row();
 #pragma omp simd
-        for (int64_t i_x_2 = tile; i_x_2 < end; ++i_x_2) {
-          const bool holds = (0 <= i_x_2 - x_2 / 2) & (i_x_2 - x_2 / 2 < x_2 / 2);
-          const T32 x_i = holds ? T32(x_row[i_x_2 - x_2 / 2]) : T32(0.0);
-          const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-          const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
-          const T32 d_up = kw::round_to<T>((holds ? T32(d_y_row[i_x_2 - x_2 / 2]) : T32(0.0)) * rounded);
-          const bool holds_2 = i_x_2 < x_2 / 2;
-          const T32 product_2 = kw::round_to<T>((holds_2 ? T32(d_y_row[i_x_2]) : T32(0.0)) * (holds_2
-              ? T32(x_row[i_x_2 + x_2 / 2]) : T32(0.0)));
-          const T32 x_i_2 = holds_2 ? T32(x_row[i_x_2]) : T32(0.0);
-          const T32 product_3 = x_i_2 * x_i_2;
-          const T32 product_4 = T32(0.7978845608028654) * (x_i_2 + T32(0.044715) * (product_3 * x_i_2));
-          const T32 tanh = kw::tanh(product_4);
-          const T32 product_5 = product_2 * (T32(0.5) * x_i_2) * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-          const T32 product_6 = product_5 * T32(0.044715);
-          const T32 sum = product_2 * (T32(1.0) + tanh) * T32(0.5) + product_5 + product_6 * product_3;
-          const T32 d_gate = kw::round_to<T>(sum + T32(2.0) * (product_6 * x_i_2 * x_i_2));
-          grad_x_tile[i_x_2 - tile] = T((holds ? d_up : T32(0.0)) + (holds_2 ? d_gate : T32(0.0)));
+        for (int64_t i_half = tile; i_half < end; ++i_half) {
+          const T32 d_y_i = d_y_row[i_half];
+          const T32 rounded_2 = kw::round_to<T>(d_y_i * T32(x_row[i_half + x_2 / 2]));
+          const T32 x_i = x_row[i_half];
+          const T32 product = x_i * x_i;
+          const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
+          const T32 tanh = kw::tanh(product_2);
+          const T32 sum = T32(1.0) + tanh;
+          const T32 product_3 = T32(0.5) * x_i;
+          const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+          const T32 product_5 = product_4 * T32(0.044715);
+          const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 *
+              x_i * x_i);
+          const T32 d_gate = kw::round_to<T>(sum_2);
+          const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
+          grad_x_tile[i_half - tile] = T(rounded + d_gate);
+          grad_x_tile_2[i_half - tile] = T(d_up + rounded);
         }
         grad_x_block.finish(end - tile);
+        grad_x_block_2.finish(end - tile);
       }
 }
 
@@ -84,20 +87,20 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void geglu_backward(const T* x, const T* d_y, T* grad_x, int64_t batch_seq, int64_t x_2, int64_t x_stride_1,
-                    int64_t d_y_stride_1, int64_t grad_x_stride_1) {
+void geglu_backward(const T* x, const T* d_y, T* grad_x, int64_t batch_seq, int64_t half, int64_t x_2,
+                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1) {
   geglu_backward_elements<true>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
-                                1, batch_seq, x_2);
+                                1, batch_seq, half, x_2);
 }
 
 // Any strides.
-void geglu_backward_strided(const T* x, const T* d_y, T* grad_x, int64_t batch, int64_t seq, int64_t x_2,
+void geglu_backward_strided(const T* x, const T* d_y, T* grad_x, int64_t batch, int64_t seq, int64_t half, int64_t x_2,
                             int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t d_y_stride_0,
                             int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                             int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
   geglu_backward_elements<false>({x, {x_stride_0, x_stride_1, x_stride_2}},
                                  {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}}, batch, seq, x_2);
+                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}}, batch, seq, half, x_2);
 }
 
 }  // extern "C"
