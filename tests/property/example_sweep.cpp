@@ -30,7 +30,7 @@ Sizes draw_sizes(const ir::Graph& graph, ir::random::Dice& dice, size_t number, 
     const auto long_one = rows ? graph.symbols.size() - 1 : static_cast<size_t>(dice.below(std::ssize(graph.symbols)));
     for (const ir::Symbol& symbol : graph.symbols) {
       int64_t n = dice.pick(dice.chance(0.4) ? kLarge : kSmall);
-      if (is_long) n = sizes.size() != long_one ? dice.pick(kFew) : rows ? longest : longest / 8;
+      if (is_long) n = sizes.size() != long_one ? dice.pick(kFew) : rows ? longest : longest / 32;
       if (number < 2) n = static_cast<int64_t>(number);
       if (number == 2 && dice.chance(0.4)) n = 0;
       sizes[symbol.name] = n;

@@ -151,7 +151,8 @@ class EntryWriter {
                             : "Vectors along the innermost axis."};
       v.dense = v.unit = true;
       v.wide_index = flat;
-      v.has_rest = flat && !summed && !text_.sizes.empty() && text_.sizes.back().axis == text_.plan.nest.inner;
+      v.has_rest = flat && !summed && !text_.sizes.empty() && text_.sizes.back().axis == text_.plan.nest.inner &&
+                   knows_no_position();
       aligned(v);
       if (!v.has_rest) whole_vectors(v);
       if (!flat) v.guards.push_back(short_index(n));
@@ -351,6 +352,14 @@ class EntryWriter {
       use = Dimension::Used;
     }
     return use;
+  }
+  // Whether a part of the elements is computed like the whole: no value counts them or knows which one it is, and all
+  // are read and written as vectors.
+  bool knows_no_position() const {
+    return std::none_of(kernel_.values.begin(), kernel_.values.end(),
+                        [](const Value& value) { return std::holds_alternative<IndexValue>(value.what); }) &&
+           std::all_of(text_.tensors.begin(), text_.tensors.end(),
+                       [&](BufferId id) { return buffer(id).shape.empty() || text_.vectors.contains(id); });
   }
   // Whether every tensor has exactly the merged axes: then their order in memory does not matter, as long as it is one.
   bool flat_when_dense() const {
