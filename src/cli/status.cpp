@@ -37,7 +37,14 @@ Result<Answer> run(const Globals& globals, const std::string& only) {
   nlohmann::ordered_json object = {{"kernels", nlohmann::ordered_json::array()}};
   for (const std::string& name : names) {
     const profile::KernelFolder folder(globals.workspace, name);
-    KW_TRY(const profile::Profile profile, folder.read_profile());
+    const Result<profile::Profile> read = folder.read_profile();
+    if (!read) {
+      if (!only.empty()) return tl::make_unexpected(read.error());
+      text += fmt::format("{:<28} broken: {}; next: kw review {}\n", name, read.error().message, name);
+      object["kernels"].push_back({{"name", name}, {"error", read.error().message}, {"next", "kw review " + name}});
+      continue;  // one broken profile does not hide the others
+    }
+    const profile::Profile& profile = *read;
     KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
     KW_TRY(const std::vector<profile::Approval> log, folder.read_approvals());
     const Next next = next_of(folder, approval);

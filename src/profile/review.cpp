@@ -79,9 +79,13 @@ class Page {
       begins = false;
     }
   }
-  // Text that goes on under itself.
+  // Text that goes on under itself; behind a first column that is too long, it begins on the next line.
   void hanging(std::string_view first, std::string_view text, std::size_t indent) {
     bool begins = true;
+    if (!first.empty() && columns(first) >= indent) {
+      line(first);
+      begins = false;
+    }
     for (const std::string& part : wrapped(text, width_ - indent)) {
       line(begins ? std::string(first) + std::string(indent > columns(first) ? indent - columns(first) : 0, ' ') + part
                   : std::string(indent, ' ') + part);
@@ -159,14 +163,16 @@ class Page {
   }
   void row(std::string_view what, std::int64_t own, std::int64_t eager) {
     std::string compared;
-    if (eager > own && own > 0)
-      compared = fmt::format("  ({:.1f}× less)", static_cast<double>(eager) / static_cast<double>(own));
+    const double ratio = own > 0 ? static_cast<double>(eager) / static_cast<double>(own) : 0;
+    if (ratio >= 1.05) compared = fmt::format("  ({:.1f}× less)", ratio);
     line(fmt::format("  {:<20}{:>10}   eager about {:>10}{}", what, bytes_text(own), bytes_text(eager), compared));
   }
 
   void tests() {
-    heading("TESTED", fmt::format("{} shapes, forward{}, against the interpreter and your own source in PyTorch",
-                                  profile_.shapes.test.size(), profile_.math.rule == "none" ? "" : " and backward"));
+    const std::size_t count = profile_.shapes.test.size();
+    heading("TESTED",
+            fmt::format("{} {}, forward{}, against the interpreter and your own source in PyTorch", count,
+                        count == 1 ? "shape" : "shapes", profile_.math.rule == "none" ? "" : " and backward"));
     std::vector<std::string> shapes;
     for (const Shape& shape : profile_.shapes.test) {
       std::vector<std::string> sizes;

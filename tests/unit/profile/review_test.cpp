@@ -64,6 +64,30 @@ TEST(Review, WhatWasAssumedOrSetIsOnTheFirstScreenAndSaysSo) {
   EXPECT_NE(page.find("plan.forward    row, then column (set by you)"), std::string::npos) << page;
 }
 
+TEST(Review, ALongIdDoesNotRunIntoItsValue) {
+  Profile profile = example_profile();
+  profile.interface.assumed.emplace_back("config.hidden_size", "512");
+  profile.decisions.push_back(
+      {"assumed.config.hidden_size", "512", "its default", "", {}, "another size", SetBy::Assumption});
+  const std::string page = page_of(profile);
+  EXPECT_NE(page.find("  assumed.config.hidden_size\n                  512 (assumed): its default\n"),
+            std::string::npos)
+      << page;
+}
+
+TEST(Review, OneShapeIsOne) {
+  Profile profile = example_profile();
+  profile.shapes.test.resize(1);
+  EXPECT_NE(page_of(profile).find("TESTED  1 shape, "), std::string::npos);
+}
+
+TEST(Review, AGainThatIsNoneIsNotShown) {
+  Profile profile = example_profile();
+  profile.memory.kept = 1000000;
+  profile.memory.eager_kept = 1000100;
+  EXPECT_EQ(page_of(profile).find("1.0×"), std::string::npos);
+}
+
 TEST(Review, BytesAreReadable) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(512), "512 B");
