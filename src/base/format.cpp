@@ -9,10 +9,14 @@
 namespace kw {
 namespace {
 
-bool is_word(std::string_view text) {
-  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_number(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
+
+bool is_word(std::string_view text) {  // Python's names may have letters of any script
+  if (text.empty() || is_digit(text[0])) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return c == '_' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
   });
 }
 
@@ -50,12 +54,8 @@ std::string listed(const std::vector<std::string>& values, std::string_view last
 bool is_identifier(std::string_view text) {
   if (text.size() > 200) return false;
   const std::vector<std::string> parts = split(text, '.');
-  const auto is_place = [](const std::string& part) {  // in a list of modules
-    return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-  };
-  return !parts.empty() && is_word(parts[0]) && std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return is_word(part) || is_place(part);
-  });
+  return is_word(parts[0]) && std::all_of(parts.begin() + 1, parts.end(),
+                                          [](const std::string& part) { return is_word(part) || is_number(part); });
 }
 
 bool is_sha256(std::string_view text) {

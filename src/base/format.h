@@ -7,7 +7,7 @@
 
 namespace kw {
 
-bool is_identifier(std::string_view text);  // a Python name, dots between parts allowed: x, self.weight, norms.0.weight
+bool is_identifier(std::string_view text);  // a Python name, or several joined by dots as in net.0.weight
 bool is_sha256(std::string_view text);
 bool is_relative_path(std::string_view text);  // stays inside the folder that it is relative to
 bool is_decision_id(std::string_view text);    // casting, type.T

@@ -124,12 +124,24 @@ std::string decision_about(const std::string& what) {
   return "assumed." + (profile::is_identifier(id) ? id : "_" + replace_all(id, ".", "_"));
 }
 
-// torch.ones(hidden) → ones; what is no plain fill stays as the source writes it.
+// nn.Parameter(torch.ones(hidden)) → ones; what is more than a plain fill stays as the source writes it.
 std::string initial_value(const std::string& text) {
-  for (const char* fill : {"ones", "zeros", "randn", "rand", "empty"})
-    if (text.find(std::string("torch.") + fill + "(") != std::string::npos ||
-        text.find(std::string("torch.") + fill + "_like(") != std::string::npos)
-      return fill;
+  std::string_view made = trim(text);
+  for (const char* wrapper : {"nn.Parameter(", "torch.nn.Parameter(", "Parameter("})
+    if (made.starts_with(wrapper) && made.ends_with(')')) {
+      made.remove_prefix(std::string_view(wrapper).size());
+      made.remove_suffix(1);
+      break;
+    }
+  for (const char* fill : {"ones", "zeros", "randn", "rand", "empty"}) {
+    const std::string start = std::string("torch.") + fill;
+    if (!made.starts_with(start + "(") && !made.starts_with(start + "_like(")) continue;
+    int depth = 0;
+    for (const char& c : made) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == ')' && depth == 0) return &c == &made.back() ? fill : text;
+    }
+  }
   return text;
 }
 

@@ -161,6 +161,10 @@ Result<Changed> set_decisions(const profile::KernelFolder& folder,
     if (!kind.settable)
       return fail(ErrorKind::BadInput, fmt::format("'{}' follows from the math and cannot be set", *id),
                   "change the source, or a decision that it follows from");
+    if (id->starts_with("assumed.size_") || id->starts_with("assumed.scalar_"))
+      return fail(ErrorKind::BadInput,
+                  fmt::format("'{}' says what the program needs as a number, and cannot be set", *id),
+                  "set what it comes from: a shape with its number (shape.x=rows,cols:1024), or an argument");
     if (*id == "mode" && value != "train" && value != "eval")
       return fail(ErrorKind::BadInput,
                   fmt::format("'mode' cannot be '{}': it must be train or eval", profile::shortened(value)));

@@ -219,3 +219,85 @@ def test_the_reference_follows_a_casting_mode_that_was_set(kw, norm):
     assert before != after
     kw("set", "rms_norm", "casting=llama")
     assert (norm / "reference.py").read_text() == before
+
+
+CONFIGURED = """\
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+
+@dataclass
+class Config:
+    dim: int = 512
+    groups: int = 4
+    norm_eps: float = 1e-5
+
+
+class GroupedNorm(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(config.dim) * 0.5)
+        self.groups = config.groups
+        self.eps = config.norm_eps
+
+    def forward(self, x):
+        h = x.float().unflatten(-1, (self.groups, -1))
+        h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.eps)
+        return self.weight * h.flatten(-2).to(x.dtype)
+"""
+
+
+@pytest.fixture
+def configured(kw, tmp_path):
+    (tmp_path / "grouped.py").write_text(CONFIGURED)
+    assert kw("understand", "grouped.py").returncode == 0
+    return tmp_path / "kernels" / "grouped_norm"
+
+
+def decisions_of(kw, name):
+    return {d["id"]: d for d in json.loads(kw("review", name, "--json").stdout)["decisions"]}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "decision", "value"),
+    [
+        ("assumed.config.groups=8", "assumed.config.groups", "8"),
+        ("assumed.config.dim=1024", "assumed.config.dim", "1024"),
+        ("assumed.config.groups=4", "assumed.config.groups", "4"),  # confirmed as it is
+        ("value.norm_eps=1e-6", "value.norm_eps", "1e-6"),
+    ],
+)
+def test_what_was_assumed_can_be_set_and_stays_decided(kw, configured, assignment, decision, value):
+    finished = kw("set", "grouped_norm", assignment, "--quiet")
+    assert finished.returncode == 0, finished.stderr
+    decided = decisions_of(kw, "grouped_norm")[decision]
+    assert (decided["value"], decided["set_by"]) == (value, "user")
+    again = kw("set", "grouped_norm", "type.T=bf16", "--quiet")  # and it is kept
+    assert again.returncode == 0, again.stderr
+    assert decisions_of(kw, "grouped_norm")[decision]["value"] == value
+
+
+def test_what_the_program_needs_as_a_number_says_how_it_is_changed(kw, configured):
+    finished = kw("set", "grouped_norm", "assumed.size_groups=8", "--quiet")
+    assert finished.returncode == 2 and "set what it comes from" in finished.stderr
+
+
+def test_setting_a_value_moves_no_evidence(kw, configured):
+    before = decisions_of(kw, "grouped_norm")
+    assert kw("set", "grouped_norm", "casting=gemma").returncode == 0
+    after = decisions_of(kw, "grouped_norm")
+    for name in ("type.W", "shape.weight", "value.norm_eps", "parameters", "tier"):
+        assert after[name]["at"] == before[name]["at"], name
+    assert before["value.norm_eps"]["at"] == "source.py:19"  # where the source names it
+    assert before["parameters"]["value"].endswith("nn.Parameter(torch.ones(config.dim) * 0.5)")  # and not "ones"
+
+
+def test_one_broken_profile_does_not_hide_the_status_of_the_others(kw, configured, norm):
+    (configured / "profile.yaml").write_text("")
+    finished = kw("status")
+    assert finished.returncode == 0, finished.stderr
+    assert "grouped_norm" in finished.stdout and "broken: the file is empty" in finished.stdout
+    assert "the profile waits for review" in finished.stdout
+    assert kw("status", "grouped_norm").returncode == 2

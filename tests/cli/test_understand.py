@@ -247,3 +247,24 @@ def test_every_example_is_understood(kw, tmp_path):
         finished = kw("understand", path, "--quiet", "--json")
         assert finished.returncode == 0, (path.name, finished.stdout)
     assert len(json.loads(kw("list", "--json").stdout)["kernels"]) == len(list((ROOT / "examples").glob("*.py")))
+
+
+def test_an_option_is_no_file_of_the_source(kw, tmp_path):
+    (tmp_path / "norm.py").write_text(NORM)
+    finished = kw("understand", "norm.py", "--init", "eps=1e-3")
+    assert finished.returncode == 0, finished.stderr
+    files = set(files_of(tmp_path / "kernels" / "rms_norm"))
+    assert files == {"profile.yaml", "reference.py", "schedules.yaml", "source.py"}
+
+
+def test_parameters_of_a_sequence_and_names_of_any_script_are_kept(kw, tmp_path):
+    (tmp_path / "gate.py").write_text(
+        "import torch\nfrom torch import nn\n\n\nclass Gate(nn.Module):\n    def __init__(self, dim: int = 64):\n"
+        "        super().__init__()\n"
+        "        self.net = nn.Sequential(nn.Linear(dim, dim), nn.SiLU(), nn.LayerNorm(dim))\n\n"
+        "    def forward(self, x, γ):\n        return x * self.net(x) * γ\n"
+    )
+    finished = kw("understand", "gate.py", "--json")
+    assert finished.returncode == 0, finished.stdout
+    decisions = json.loads(finished.stdout)["decisions"]
+    assert "shape.net.0.weight" in decisions and "shape.net.2.bias" in decisions and "shape.γ" in decisions

@@ -107,7 +107,10 @@ Graph rewrite(const Graph& graph, std::span<const Rule> rules) {
   BottomUp rewriter(builder, index);
 
   std::vector<NodeId> image(graph.nodes.size(), kNoNode);
-  for (const Input& input : graph.inputs) image[static_cast<size_t>(input.node)] = builder.input(input);
+  for (const Input& input : graph.inputs) {
+    builder.set_origin(graph.origins[static_cast<size_t>(input.node)]);
+    image[static_cast<size_t>(input.node)] = builder.input(input);
+  }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (image[i] != kNoNode) continue;
     std::vector<NodeId> args = graph.nodes[i].args;

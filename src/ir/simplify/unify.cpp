@@ -31,6 +31,7 @@ class Relabeling {
     for (Input input : graph_.inputs) {
       NodeId old = input.node;
       input.dims = map(input.dims);
+      builder.set_origin(graph_.origins[static_cast<size_t>(old)]);
       image[static_cast<size_t>(old)] = builder.input(std::move(input));
     }
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {

@@ -113,20 +113,30 @@ void decide_tensors(Subject& subject) {
     }
 }
 
+constexpr std::string_view kAssumed = "assumed.";
+
+void record_assumed(Subject& subject, const std::string& id, const std::string& value, const std::string& because,
+                    const std::string& at) {
+  subject.profile.interface.assumed.emplace_back(id.substr(kAssumed.size()), value);
+  subject.record({id,
+                  value,
+                  because,
+                  at,
+                  {},
+                  "the math that was read is that of another configuration than yours",
+                  profile::SetBy::Assumption});
+}
+
 // Whatever else the reader had to assume: a constructor's argument, a field of a configuration, an absent package.
 void decide_assumed(Subject& subject) {
   for (const Assumed& assumption : subject.reading.assumptions) {
-    if (!assumption.about.starts_with("assumed.")) continue;
-    const std::string name = assumption.about.substr(std::string("assumed.").size());
-    subject.profile.interface.assumed.emplace_back(name, assumption.value);
-    subject.record({assumption.about,
-                    assumption.value,
-                    assumption.because,
-                    subject.at(assumption.place),
-                    {},
-                    "the math that was read is that of another configuration than yours",
-                    profile::SetBy::Assumption});
+    if (!assumption.about.starts_with(kAssumed)) continue;
+    record_assumed(subject, assumption.about, assumption.value, assumption.because, subject.at(assumption.place));
   }
+  // What a person has given is assumed no more, and stays decided.
+  for (const auto& [id, value] : subject.pins)
+    if (id.starts_with(kAssumed) && !subject.assumed(id))
+      record_assumed(subject, id, value, "the source leaves it open", {});
 }
 
 void decide_gradients(Subject& subject) {

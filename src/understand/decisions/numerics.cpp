@@ -76,7 +76,7 @@ std::vector<std::string> candidate_names(const Subject& subject, const std::vect
   std::vector<std::string> names;
   for (const NodeId value : values)
     if (const auto name = subject.math.forward.names.find(value); name != subject.math.forward.names.end())
-      names.push_back(name->second);
+      if (std::find(names.begin(), names.end(), name->second) == names.end()) names.push_back(name->second);
   return names;
 }
 

@@ -30,7 +30,11 @@ Result<Graph> rebuilt(const Graph& graph, Rebuild rebuild) {
   start.outputs.clear();
   GraphBuilder builder(std::move(start));
   std::vector<NodeId> image(graph.nodes.size(), ir::kNoNode);
-  for (const ir::Input& input : graph.inputs) image[static_cast<std::size_t>(input.node)] = builder.input(input);
+  for (const ir::Input& input : graph.inputs) {
+    const auto node = static_cast<std::size_t>(input.node);
+    builder.set_origin(graph.origins[node]);
+    image[node] = builder.input(input);
+  }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (image[i] != ir::kNoNode) continue;
     builder.set_origin(graph.origins[i]);

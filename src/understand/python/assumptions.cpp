@@ -104,13 +104,19 @@ const Rules& published_rules() {
 }
 
 std::vector<const ShapeRule*> Rules::shapes_of(std::string_view argument, std::string_view inside) const {
-  // The rows for any name are for names that no other row knows.
-  std::vector<const ShapeRule*> known, other;
+  std::vector<const ShapeRule*> own;
   for (const ShapeRule& rule : shapes) {
-    const bool for_any = rule.names.size() == 1 && rule.names[0] == "*";
-    if (fits(rule.names, rule.inside, argument, inside)) (for_any ? other : known).push_back(&rule);
+    if (!rule.is_for_any_name() && fits(rule.names, rule.inside, argument, inside)) own.push_back(&rule);
   }
-  return known.empty() ? other : known;
+  return own.empty() ? shapes_of_any_name() : own;
+}
+
+std::vector<const ShapeRule*> Rules::shapes_of_any_name() const {
+  std::vector<const ShapeRule*> rows;
+  for (const ShapeRule& rule : shapes) {
+    if (rule.is_for_any_name()) rows.push_back(&rule);
+  }
+  return rows;
 }
 
 const ValueRule* Rules::value_of(std::string_view argument, std::string_view inside) const {

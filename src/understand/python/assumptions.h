@@ -23,6 +23,7 @@ struct ShapeRule {
   std::vector<std::string> inside;  // patterns of the class or function; empty: any
   std::vector<std::string> shape;   // names of sizes; "1" is a dimension of size one
   std::string type;                 // "T", "W", "i64", "bool"
+  bool is_for_any_name() const { return names.size() == 1 && names[0] == "*"; }
 };
 struct ValueRule {
   std::vector<std::string> names;
@@ -45,8 +46,9 @@ struct Rules {
   std::vector<NameRule> decorators;
   std::vector<NameRule> environment;
 
-  std::vector<const ShapeRule*> shapes_of(std::string_view argument,
-                                          std::string_view inside) const;  // in order of trial
+  // Both in order of trial. The rows for any name come in where no row has the argument's own, or none of those fits.
+  std::vector<const ShapeRule*> shapes_of(std::string_view argument, std::string_view inside) const;
+  std::vector<const ShapeRule*> shapes_of_any_name() const;
   const ValueRule* value_of(std::string_view argument, std::string_view inside) const;
   int64_t hint_of(std::string_view size) const;
   const NameRule* decorator(std::string_view dotted) const;

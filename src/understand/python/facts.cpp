@@ -15,6 +15,14 @@ std::string apart_from_types(std::string name) {
 
 }  // namespace
 
+namespace {
+
+bool shares_symbol(const std::vector<ir::SymbolId>& a, const std::vector<ir::SymbolId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](ir::SymbolId id) { return std::find(b.begin(), b.end(), id) != b.end(); });
+}
+
+}  // namespace
+
 void Facts::begin_reading(ir::GraphBuilder& builder) {
   changed_ = false;
   for (const SizeFact& fact : sizes_) builder.symbol(fact.name, fact.hint);
@@ -85,17 +93,29 @@ std::optional<ir::Size> Facts::stand_in(ir::SymbolId symbol, const ir::Size& a, 
   return std::nullopt;
 }
 
-bool Facts::mentions_supplied(const ir::Size& size) const {
-  const auto symbols = size.symbols();
-  return std::any_of(symbols.begin(), symbols.end(), [&](ir::SymbolId id) {
+std::vector<ir::SymbolId> Facts::supplied_in(const ir::Size& size) const {
+  std::vector<ir::SymbolId> supplied;
+  for (const ir::SymbolId id : size.symbols()) {
     const SizeOrigin origin = sizes_[static_cast<size_t>(id)].origin;
-    return origin == SizeOrigin::Assumed || origin == SizeOrigin::Flexible;
-  });
+    if (origin == SizeOrigin::Assumed || origin == SizeOrigin::Flexible) supplied.push_back(id);
+  }
+  return supplied;
+}
+
+// Two sizes that the rules supplied for different things are not one because their numbers are.
+bool Facts::are_both_assumed(const ir::Size& a, const ir::Size& b) const {
+  const auto left = supplied_in(a), right = supplied_in(b);
+  const auto is_flexible = [&](ir::SymbolId id) {
+    return sizes_[static_cast<size_t>(id)].origin == SizeOrigin::Flexible;
+  };
+  const bool gives_way =
+      std::any_of(left.begin(), left.end(), is_flexible) || std::any_of(right.begin(), right.end(), is_flexible);
+  return !left.empty() && !right.empty() && !gives_way && !shares_symbol(left, right);
 }
 
 bool Facts::try_unify_symbol(const ir::Size& a, const ir::Size& b, SizeOrigin origin, bool hints_agree) {
   if (origin == SizeOrigin::Literal && !hints_agree) return false;
-  if (origin == SizeOrigin::Assumed && mentions_supplied(b)) return false;
+  if (origin == SizeOrigin::Assumed && !supplied_in(b).empty()) return false;
   for (const ir::SymbolId id : a.symbols()) {
     SizeFact& fact = sizes_[static_cast<size_t>(id)];
     if (fact.origin != origin || fact.fixed || fact.same_as) continue;
@@ -119,7 +139,7 @@ Result<bool> Facts::unify(ir::GraphBuilder& builder, const ir::Size& a, const ir
   for (const SizeOrigin origin : {SizeOrigin::Flexible, SizeOrigin::Assumed, SizeOrigin::Literal}) {
     if (try_unify_symbol(a, b, origin, agree) || try_unify_symbol(b, a, origin, agree)) return false;
   }
-  if (agree) {
+  if (agree && !are_both_assumed(a, b)) {
     builder.constrain({ir::SizeConstraint::Kind::Equal, a, b});
     return true;
   }

@@ -66,7 +66,8 @@ class Facts {
   std::optional<ir::Size> solve(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const;
   bool try_unify_symbol(const ir::Size& a, const ir::Size& b, SizeOrigin origin, bool hints_agree);
   std::optional<ir::Size> stand_in(ir::SymbolId symbol, const ir::Size& a, const ir::Size& b) const;
-  bool mentions_supplied(const ir::Size& size) const;
+  std::vector<ir::SymbolId> supplied_in(const ir::Size& size) const;  // the sizes in it that a row supplied
+  bool are_both_assumed(const ir::Size& a, const ir::Size& b) const;
 
   std::vector<SizeFact> sizes_;  // index = SymbolId in every reading
   std::map<std::string, ir::SymbolId> by_name_;

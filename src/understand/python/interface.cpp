@@ -22,6 +22,11 @@ bool is_identifier(std::string_view text) {
 
 }  // namespace
 
+bool is_type_parameter(std::string_view name) {
+  return (name.starts_with('T') || name.starts_with('W')) &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 const std::string* Interface::find(const std::vector<std::pair<std::string, std::string>>& options,
                                    const std::string& name) {
   for (const auto& [key, text] : options) {
@@ -35,16 +40,68 @@ const std::string* Interface::find(const std::vector<std::pair<std::string, std:
 Status Interface::check_all_used() const {
   const auto check = [&](const char* option, const auto& options) -> Status {
     for (const auto& [key, text] : options) {
-      const bool is_type = std::string_view(option) == "--dtype" && (key.starts_with("T") || key.starts_with("W"));
-      if (!used_.contains(&key) && !is_type) {
-        return bad_input(std::string(option) + " " + key + "=" + text + " names nothing that is read");
+      const bool is_type = std::string_view(option) == "--dtype" && is_type_parameter(key);
+      if (used_.contains(&key) || is_type) continue;
+      std::vector<std::string> known;
+      for (const auto* arguments : {&constructor_, &call_}) {
+        for (const auto& [name, value] : *arguments) known.push_back(name);
       }
+      std::string hint = did_you_mean(key, known);
+      if (hint.empty() && !known.empty()) hint = "its arguments are " + join(known, ", ");
+      return bad_input(std::string(option) + " " + key + "=" + text + " names nothing that is read", {}, hint);
     }
     return {};
   };
   KW_CHECK(check("--shape", request_.shapes));
   KW_CHECK(check("--dtype", request_.dtypes));
   return check("--init", request_.init);
+}
+
+// The first of a tensor's dimensions counts examples: an output has it once, and no parameter has it; nor does a
+// parameter's own dimension, or one of size one, stand in front of what the tensors have.
+bool Interface::is_implausible(const ir::Graph& graph) const {
+  const auto size = [&](ir::AxisId axis) { return size_of_dim(graph, axis); };
+  std::vector<ir::Size> of_parameters, leading;
+  for (const ir::Input& input : graph.inputs) {
+    if (input.kind != ir::InputKind::Parameter && input.kind != ir::InputKind::Buffer) continue;
+    for (const ir::AxisId axis : input.dims) of_parameters.push_back(size(axis));
+  }
+  size_t rank = 0;
+  for (const Supplied& supplied : supplied_) {
+    const ir::Input* tensor = graph.find_input(supplied.name);
+    if (!tensor || tensor->dims.empty()) continue;
+    if (supplied.is_weight) {
+      for (const ir::AxisId axis : tensor->dims) of_parameters.push_back(size(axis));
+      continue;
+    }
+    rank = std::max(rank, tensor->dims.size());
+    if (tensor->dims.size() > 1 && tensor->dims[0] != ir::kUnit) leading.push_back(size(tensor->dims[0]));
+  }
+  const auto is_of_parameter = [&](const ir::Size& s) {
+    return std::find(of_parameters.begin(), of_parameters.end(), s) != of_parameters.end();
+  };
+  if (std::any_of(leading.begin(), leading.end(), is_of_parameter)) return true;
+  for (const ir::Output& output : graph.outputs) {
+    for (const ir::Size& examples : leading) {
+      const auto is_examples = [&](ir::AxisId axis) { return size(axis) == examples; };
+      if (std::count_if(output.dims.begin(), output.dims.end(), is_examples) > 1) return true;
+    }
+    if (rank == 0 || output.dims.size() <= rank) continue;
+    if (output.dims[0] == ir::kUnit || is_of_parameter(size(output.dims[0]))) return true;
+  }
+  return false;
+}
+
+std::vector<size_t> Interface::rows_of_groups() const {
+  std::vector<size_t> counts;
+  for (const auto& group : groups_) counts.push_back(group.size());
+  return counts;
+}
+
+std::string Interface::assumed_shapes() const {
+  std::vector<std::string> texts;
+  for (const Supplied& supplied : supplied_) texts.push_back(supplied.name + " " + joined(supplied.shape));
+  return join(texts, ", ");
 }
 
 std::vector<Interface::Slot> Interface::slots(const FunctionObject& function, bool bound) const {
@@ -54,9 +111,8 @@ std::vector<Interface::Slot> Interface::slots(const FunctionObject& function, bo
   for (size_t i = bound ? 1 : 0; i < parameters.positional.size(); ++i) {
     std::optional<Value> standard;
     if (i >= plain) standard = function.defaults[i - plain];
-    result.push_back({&parameters.positional[i], std::move(standard), i < parameters.positional_only});
+    result.push_back({&parameters.positional[i], std::move(standard), false});
   }
-  for (Slot& slot : result) slot.keyword_only = false;
   for (size_t i = 0; i < parameters.keyword_only.size(); ++i) {
     result.push_back({&parameters.keyword_only[i], function.keyword_defaults[i], true});
   }
@@ -68,6 +124,7 @@ Result<Value> Interface::parse_value(const std::string& name, const std::string&
   if (const auto dtype = ir::dtype_from_name(text)) return Value{DTypeValue{ir::Type(*dtype)}};
   auto file = packages_.sources().open_text("--init " + name, text + "\n");
   if (!file) return tl::make_unexpected(std::move(file).error());
+  (*file)->is_option = true;
   const Block& body = (*file)->body;
   const auto* expression = body.size() == 1 ? body[0].get<ExpressionStatement>() : nullptr;
   if (!expression) return bad_input("--init " + name + "=" + text + " is not a value");
@@ -127,9 +184,10 @@ Result<std::shared_ptr<ConfigObject>> Interface::configuration(const std::string
   if (!config) return config;
   interpreter_.assume(parameter, config->name + "()", because);
   for (const auto& [key, text] : request_.init) {
-    if (!key.starts_with(parameter + ".")) continue;
+    const bool is_path = key.starts_with(parameter + ".");  // config.eps, or eps alone
+    if (!is_path && !configuration_has(*config, key)) continue;
     used_.insert(&key);
-    const std::string field = key.substr(parameter.size() + 1);
+    const std::string field = is_path ? key.substr(parameter.size() + 1) : key;
     KW_TRY(Value value, parse_value(key, text));
     KW_TRY(value, named(field, std::move(value)));
     config->fields.set(field, std::move(value));
@@ -311,16 +369,22 @@ Result<Value> Interface::tensor_from_rules(const std::string& name, const std::s
     if (type == ir::DType::None) type = ir::DType::F32;
     return tensor_from_names(name, annotation.shape, SizeOrigin::Given, ir::Type(dtype.value_or(type)), false);
   }
-  const auto candidates = rules().shapes_of(name, inside);
+  const auto own = rules().shapes_of(name, inside);
+  const auto candidates = trial_.rows_of_any_name ? rules().shapes_of_any_name() : own;
   if (candidates.empty()) {
     return interpreter_.refuse("nothing gives a shape to the tensor " + name,
                                "give it: --shape " + name + "=rows,cols");
   }
-  attempts_ = std::max(attempts_, candidates.size());
-  const ShapeRule& rule = *candidates[std::min(trial_.shapes, candidates.size() - 1)];
+  has_rows_by_name_ = has_rows_by_name_ || !own[0]->is_for_any_name();
+  const auto group = std::find(groups_.begin(), groups_.end(), candidates);
+  const auto number = static_cast<size_t>(group - groups_.begin());
+  if (group == groups_.end()) groups_.push_back(candidates);
+  const size_t row = number < trial_.rows.size() ? trial_.rows[number] : 0;
+  const ShapeRule& rule = *candidates[std::min(row, candidates.size() - 1)];
   if (type == ir::DType::None) type = ir::dtype_from_name(rule.type).value_or(ir::DType::F32);
   std::vector<std::string> shape = rule.shape;
   if (shape.size() == 1 && shape[0] == "scalar") shape.clear();
+  supplied_.push_back({name, shape, rule.type == "W"});
   interpreter_.assume("shape of " + name, joined(shape), "docs/assumptions.md: a tensor called " + name);
   if (!dtype) {
     const bool generic = rule.type == "T" || rule.type == "W";
@@ -331,15 +395,12 @@ Result<Value> Interface::tensor_from_rules(const std::string& name, const std::s
   return tensor_from_names(name, shape, SizeOrigin::Assumed, ir::Type(dtype.value_or(type)), rule.type == "W");
 }
 
-Result<Value> Interface::as_input(const std::string& name, const Value& example, const std::string& inside,
-                                  const Annotation& annotation) {
-  (void)inside;
-  (void)annotation;
+Result<Value> Interface::as_input(const std::string& name, const Value& example) {
   if (const auto* tensor = example.get<TensorValue>()) return tensor_from_example(name, *tensor);
   if (const auto* items = sequence_items(example)) {
     std::vector<Value> result;
     for (size_t i = 0; i < items->size(); ++i) {
-      KW_TRY(Value item, as_input(name + "_" + std::to_string(i), (*items)[i], inside, annotation));
+      KW_TRY(Value item, as_input(name + "_" + std::to_string(i), (*items)[i]));
       result.push_back(std::move(item));
     }
     return example.get<SequenceValue>() ? tuple_value(std::move(result)) : list_value(std::move(result));
@@ -351,7 +412,7 @@ Result<Value> Interface::as_input(const std::string& name, const Value& example,
 bool Interface::fills_absent_tensor(const Slot& slot, const std::string& inside, const Annotation& annotation) {
   if (!slot.standard->is_none()) return false;
   const auto candidates = rules().shapes_of(slot.parameter->name, inside);
-  const bool known = !candidates.empty() && candidates[0]->names[0] != "*";
+  const bool known = !candidates.empty() && !candidates[0]->is_for_any_name();
   const bool may_be_tensor =
       annotation.kind == Annotation::Kind::Tensor || (annotation.kind == Annotation::Kind::None && known);
   has_fillers_ = has_fillers_ || may_be_tensor;
@@ -379,7 +440,7 @@ Result<Arguments> Interface::call_arguments(const FunctionObject& function, cons
     } else if (option) {
       KW_TRY(value, named(name, *std::move(option)));
     } else if (given && position < given->size() && !slot.keyword_only) {
-      KW_TRY(value, as_input(name, (*given)[position], inside, annotation));
+      KW_TRY(value, as_input(name, (*given)[position]));
     } else if (slot.standard && !is_present && !fills_absent_tensor(slot, inside, annotation)) {
       KW_TRY(value, named(name, *slot.standard));
       if (slot.standard->is_none()) {

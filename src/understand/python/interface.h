@@ -21,10 +21,14 @@ struct Annotation {
 };
 Annotation read_annotation(const Expr* annotation);
 
-// Which of the readings that the rules offer is tried.
+bool is_type_parameter(std::string_view name);  // T, T2, W: what --dtype may name beside tensors
+
+// Which of the readings that the rules offer is tried. Tensors that have the same rows (q and k, cos and sin) form a
+// group, and take the same one.
 struct Trial {
-  size_t shapes = 0;       // the n-th row that fits each tensor
-  bool fill_none = false;  // arguments that default to None get a value
+  std::vector<size_t> rows;       // for each group, in the order of the arguments: which of its rows
+  bool rows_of_any_name = false;  // not the rows with the tensors' own names, but those for any
+  bool fill_none = false;         // arguments that default to None get a value
 };
 
 class Interface {
@@ -40,8 +44,8 @@ class Interface {
   // parameter is self.
   Result<Arguments> call_arguments(const FunctionObject& function, const std::string& inside, bool bound,
                                    std::optional<std::vector<Value>> given);
-  // How many different readings the rules offer for the shapes that nothing gives.
-  size_t attempts() const { return attempts_; }
+  std::vector<size_t> rows_of_groups() const;  // how many rows the rules offer for each group of tensors
+  bool has_rows_by_name() const { return has_rows_by_name_; }  // some rows had the name of a tensor
   bool has_fillers() const { return has_fillers_; }  // rules have a value for an argument that defaults to None
   // What the arguments were, in words; to be asked before the graph is finished.
   std::vector<ReadArgument> constructor_values() const { return described(constructor_); }
@@ -49,6 +53,9 @@ class Interface {
   Status check_all_used() const;  // every option named something
   // Gives the parameters that --dtype names (norm.weight=f32) their types: an error where reading must start again.
   Status set_parameter_types(const Value& module);
+  // Whether the shapes that the rules supplied led to something that nobody writes: then the next rows are tried first.
+  bool is_implausible(const ir::Graph& graph) const;
+  std::string assumed_shapes() const;  // "x: batch, seq, hidden; y: …", empty if nothing was assumed
 
  private:
   struct Slot {
@@ -71,8 +78,7 @@ class Interface {
   bool fills_absent_tensor(const Slot& slot, const std::string& inside, const Annotation& annotation);
   Result<std::optional<ir::DType>> dtype_option(const std::string& name);
   Result<Value> make_tensor(const std::string& name, const std::vector<ir::Size>& sizes, ir::Type type);
-  Result<Value> as_input(const std::string& name, const Value& example, const std::string& inside,
-                         const Annotation& annotation);
+  Result<Value> as_input(const std::string& name, const Value& example);
   const std::string* find(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name);
 
   std::vector<ReadArgument> described(const std::vector<std::pair<std::string, Value>>& arguments) const;
@@ -82,9 +88,16 @@ class Interface {
   const ReadRequest& request_;
   PythonModule& module_;
   Trial trial_;
-  size_t attempts_ = 1;
+  std::vector<std::vector<const ShapeRule*>> groups_;
+  bool has_rows_by_name_ = false;
   bool has_fillers_ = false;
   std::set<const std::string*> used_;
+  struct Supplied {  // a tensor whose shape is that of a row
+    std::string name;
+    std::vector<std::string> shape;
+    bool is_weight;
+  };
+  std::vector<Supplied> supplied_;
   std::vector<std::pair<std::string, Value>> constructor_, call_;
 };
 

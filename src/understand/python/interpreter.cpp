@@ -99,6 +99,7 @@ Value Interpreter::make_scalar_input(const std::string& name, double value) {
   input.type = ir::Type(ir::DType::Real);
   input.default_value = ir::Literal{value};
   input.differentiable = false;
+  builder_.set_origin(origin());
   const ScalarValue scalar{builder_.input(std::move(input)), value};
   scalars_.emplace(unique, scalar);
   return Value{scalar};

@@ -1,6 +1,7 @@
 #include "understand/python/read.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "ir/infer.h"
@@ -102,25 +103,81 @@ class Reading {
         name_(std::move(name)),
         is_default_(is_default) {}
 
-  // The rules may offer several shapes for a tensor that nothing describes: they are tried in order. Where none fits,
-  // an argument that defaults to None is given what the rules have for it.
+  // The rules may offer several shapes for a tensor that nothing describes: they are tried in order, those for any name
+  // behind those for the tensor's own. Where none fits, an argument that defaults to None is given what the rules have
+  // for it.
   Result<ReadResult> read() {
     std::optional<Error> first;
+    std::optional<ReadResult> implausible;
     Trial trial;
-    size_t attempts = 1;
-    bool has_fillers = false;
+    Offered offered;
     for (trial.fill_none = false;; trial.fill_none = true) {
-      for (trial.shapes = 0; trial.shapes < attempts; ++trial.shapes) {
-        auto result = read_with_rules(trial, attempts, has_fillers);
-        if (result) return result;
-        if (!first) first = std::move(result).error();
+      for (const bool any_name : {false, true}) {
+        if (any_name && !offered.has_rows_by_name) break;
+        trial.rows_of_any_name = any_name;
+        trial.rows.clear();
+        offered.rows.clear();
+        std::vector<std::vector<size_t>> choices = {{}};
+        for (size_t i = 0; i < choices.size(); ++i) {
+          trial.rows = choices[i];
+          auto result = read_with_rules(trial, offered);
+          if (i == 0) choices = choices_of_rows(offered.rows);
+          if (result && !offered.is_implausible) return result;
+          if (result && !implausible) implausible = *std::move(result);
+          if (!result && !first) first = with_assumed_shapes(std::move(result).error(), offered);
+        }
       }
-      if (trial.fill_none || !has_fillers) return tl::make_unexpected(*std::move(first));
+      if (implausible) return *std::move(implausible);
+      if (trial.fill_none || !offered.has_fillers) return tl::make_unexpected(*std::move(first));
     }
   }
 
  private:
-  Result<ReadResult> read_with_rules(const Trial& trial, size_t& attempts, bool& has_fillers) {
+  // What a reading tells about the rules that it used.
+  struct Offered {
+    std::vector<size_t> rows;  // how many there are to try, for each group of tensors
+    bool has_rows_by_name = false;
+    bool has_fillers = false;
+    bool is_implausible = false;
+    std::string shapes;  // that were assumed
+  };
+
+  // Every choice of a row for each group, those of the upper rows first, as far as time allows.
+  static std::vector<std::vector<size_t>> choices_of_rows(const std::vector<size_t>& counts) {
+    constexpr size_t kMost = 32;
+    std::vector<std::vector<size_t>> choices;
+    size_t lowest = 0;  // the sum of the last choice
+    for (const size_t count : counts) lowest += count - 1;
+    // Of `left` steps down in all, how many a group takes and what remains for the groups behind it.
+    const std::function<void(std::vector<size_t>, size_t)> descend = [&](std::vector<size_t> rows, size_t left) {
+      if (choices.size() == kMost) return;
+      if (rows.size() == counts.size()) {
+        if (left == 0) choices.push_back(std::move(rows));
+        return;
+      }
+      for (size_t row = std::min(left, counts[rows.size()] - 1) + 1; row-- > 0;) {
+        std::vector<size_t> longer = rows;
+        longer.push_back(row);
+        descend(std::move(longer), left - row);
+      }
+    };
+    for (size_t sum = 0; sum <= lowest && choices.size() < kMost; ++sum) descend({}, sum);
+    return choices;
+  }
+
+  // Shapes that do not fit may be those that the rules supplied.
+  static Error with_assumed_shapes(Error error, const Offered& offered) {
+    const auto mentions_any = [&](std::initializer_list<const char*> words) {
+      return std::any_of(words.begin(), words.end(),
+                         [&](const char* word) { return error.message.find(word) != std::string::npos; });
+    };
+    if (offered.shapes.empty() || !error.hint.empty()) return error;
+    if (!mentions_any({"shape", "size", "rank", "dimension", "the program raises"})) return error;
+    error.hint = "the source gives no shape: assumed was " + offered.shapes + "; give yours with --shape NAME=SIZES";
+    return error;
+  }
+
+  Result<ReadResult> read_with_rules(const Trial& trial, Offered& offered) {
     Facts facts;
     for (int round = 0; round < kMostRounds; ++round) {
       packages_.forget();
@@ -128,9 +185,12 @@ class Reading {
       Interface interface(interpreter, packages_, request_, module_, trial);
       auto result = read_once(interpreter, interface);
       if (facts.changed()) continue;
-      attempts = std::max(attempts, interface.attempts());
-      has_fillers = has_fillers || interface.has_fillers();
+      offered.rows = interface.rows_of_groups();
+      offered.has_rows_by_name = offered.has_rows_by_name || interface.has_rows_by_name();
+      offered.has_fillers = offered.has_fillers || interface.has_fillers();
+      offered.shapes = interface.assumed_shapes();
       if (!result) return result;
+      offered.is_implausible = interface.is_implausible(result->graph);
       KW_TRY(const bool bound, fix_unbound_sizes(facts, result->graph));
       if (!bound) continue;
       KW_CHECK(interface.check_all_used());
@@ -171,9 +231,7 @@ class Reading {
   Status set_default_types(Interpreter& interpreter) {
     std::map<std::string, ir::DType> types;
     for (const auto& [name, text] : request_.dtypes) {
-      const bool is_parameter =
-          (name[0] == 'T' || name[0] == 'W') && name.find_first_not_of("0123456789", 1) == std::string::npos;
-      if (!is_parameter) continue;
+      if (!is_type_parameter(name)) continue;
       const auto dtype = ir::dtype_from_name(text);
       if (!dtype || !ir::is_floating(*dtype) || ir::is_weak(*dtype)) {
         return bad_input("--dtype " + name + "=" + text + ": a type parameter is a floating type", {},
@@ -259,7 +317,7 @@ class Reading {
       result.assumptions.push_back({text, "", "PyTorch's own semantics", result.place});
     }
     for (const auto& file : sources_.files()) {
-      result.files.push_back({file->path, file->text});
+      if (!file->is_option) result.files.push_back({file->path, file->text});
     }
     for (const auto& file : sources_.files()) result.graph.source_files.push_back(file->path);
     return result;

@@ -19,8 +19,9 @@ inline constexpr size_t kLargestSource = size_t{8} << 20;
 struct SourceFile {
   std::string path;  // as the user wrote it, or as an import found it: shown in messages
   std::string text;
-  int index = 0;  // among the files read, in the order of reading
-  Block body;     // top-level classes and functions are stubs until `definition` is asked
+  int index = 0;           // among the files read, in the order of reading
+  Block body;              // top-level classes and functions are stubs until `definition` is asked
+  bool is_option = false;  // the text of a command-line option, no file of the user's
 
   Place place(const Span& span) const;               // columns in characters
   std::string_view excerpt(const Span& span) const;  // the text of a span

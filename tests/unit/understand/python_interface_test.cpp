@@ -128,6 +128,77 @@ TEST(PythonInterface, TheNextRowIsTriedWhereAShapeDoesNotFit) {
   EXPECT_EQ(read->graph.inputs[0].dims.size(), 4u);
 }
 
+std::string shape(const ir::Graph& graph, const std::string& input) {
+  const ir::Input* found = graph.find_input(input);
+  std::string text;
+  for (const ir::AxisId axis : found->dims) {
+    if (!text.empty()) text += ", ";
+    text += axis == ir::kUnit ? "1" : graph.size_text(graph.axis(axis).size);
+  }
+  return text;
+}
+
+TEST(PythonInterface, TheRowsOfSeveralTensorsAreCombined) {
+  const auto read = read_python(source(
+      "def f(q, k, cos, sin):\n    cos, sin = cos.unsqueeze(2), sin.unsqueeze(2)\n    return q * cos, k * sin\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(shape(read->graph, "q"), "batch, seq, heads, head_dim");
+  EXPECT_EQ(shape(read->graph, "cos"), "batch, seq, head_dim");
+}
+
+TEST(PythonInterface, TheRowsForAnyNameAreTriedLast) {
+  const auto read = read_python(source("def f(q, k):\n    return (q @ k.t()).sum(1)\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(shape(read->graph, "k"), "rows, cols");
+}
+
+TEST(PythonInterface, TwoSuppliedSizesAreNotOneBecauseOfTheirNumber) {
+  const auto read = read_python(source("def f(x, targets):\n    return x * targets\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(shape(read->graph, "targets"), "rows, cols");  // and not tokens, though both are 4096
+}
+
+TEST(PythonInterface, ExamplesAreNotCountedByAParameter) {
+  const auto read =
+      read_python(source("class ChannelNorm(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n"
+                         "        self.weight = nn.Parameter(torch.ones(dim))\n    def forward(self, x):\n"
+                         "        x = x - x.mean(1, keepdim=True)\n        return self.weight[:, None, None] * x\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(shape(read->graph, "x"), "batch, dim, height, width");
+}
+
+TEST(PythonInterface, AnOutputHasTheExamplesOnce) {
+  const auto read = read_python(
+      source("def modulate(x, shift, scale):\n    return x * (1 + scale.unsqueeze(1)) + shift.unsqueeze(1)\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(shape(read->graph, "x"), "batch, seq, hidden");
+  EXPECT_EQ(shape(read->graph, "shift"), "batch, hidden");
+}
+
+TEST(PythonInterface, WhatOnlyAnImplausibleShapeReadsIsReadWithIt) {
+  const auto read = read_python(source("def f(x):\n    return x.unsqueeze(1) * x.unsqueeze(0)\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(shape(read->graph, "x"), "cols");  // the one row with which no output has the examples twice
+  const auto pairs = read_python(source("def f(a, b):\n    n, d = a.shape\n    return a @ b.t()\n"));
+  ASSERT_TRUE(pairs) << render(pairs.error());
+  EXPECT_EQ(shape(pairs->graph, "a"), "rows, cols");
+}
+
+TEST(PythonInterface, AnErrorOfShapesNamesTheAssumedOnes) {
+  const std::string text = failure(source("def f(x, y):\n    a, b, c, d, e = x.shape\n    return x * y\n"));
+  EXPECT_NE(text.find("assumed was x [rows, cols]"), std::string::npos) << text;
+  EXPECT_NE(text.find("--shape"), std::string::npos) << text;
+}
+
+TEST(PythonInterface, AnOptionThatNamesNothingIsRefusedWithTheArguments) {
+  ReadRequest request = source("def f(x, weight):\n    return x * weight\n");
+  request.shapes = {{"wieght", "cols"}};
+  EXPECT_NE(failure(request).find("did you mean weight?"), std::string::npos) << failure(request);
+  request.shapes.clear();
+  request.dtypes = {{"Tensor", "bf16"}};  // not a type parameter, though it begins like one
+  EXPECT_NE(failure(request).find("--dtype Tensor=bf16 names nothing"), std::string::npos) << failure(request);
+}
+
 TEST(PythonInterface, ASizeThatMustBeANumberIsFixedAndSaidSo) {
   const auto read = read_python(source(
       "batch, dim, steps = 4, 6, 3\nclass M(nn.Module):\n    def __init__(self, steps):\n        super().__init__()\n"
