@@ -9,7 +9,7 @@ JOBS := $(shell nproc)
 NINJA := ninja -C $(BUILD) -j $(JOBS)
 PYTHON := .venv/bin/python
 FUZZ_SECONDS := 60
-SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp' '*.cc')
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp' '*.cc' ':!tests/golden')
 
 .PHONY: demo test test-all build bench fuzz format check-format lint packages clean
 

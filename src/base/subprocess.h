@@ -62,7 +62,7 @@ class Child {
 
   bool alive();
   void kill();
-  std::string errors() const;  // what it has written to stderr
+  std::string errors() const;                   // what it has written to stderr
   const Finished& end() const { return end_; }  // how it ended, once it has: exit code, signal, out of time
 
  private:

@@ -50,9 +50,9 @@ Result<CpuParameters> with_moves(CpuParameters parameters, const std::map<std::s
     }
     const std::optional<int64_t> number = parse_integer(value);
     if (!number || *number < parameter->least || *number > parameter->most)
-      return bad_input("'" + value + "' is no value for " + name, {},
-                       "a whole number from " + std::to_string(parameter->least) + " to " +
-                           std::to_string(parameter->most));
+      return bad_input(
+          "'" + value + "' is no value for " + name, {},
+          "a whole number from " + std::to_string(parameter->least) + " to " + std::to_string(parameter->most));
     parameters.*(parameter->field) = *number;
   }
   return parameters;

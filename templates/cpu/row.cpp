@@ -2,6 +2,7 @@
 // the second stage on.
 #include "holes.h"
 
+// clang-format off
 // skeleton row
 template <bool kUnit>
 void KW_NAME(kernel)(KW_LIST(parameters)) {
@@ -12,6 +13,7 @@ void KW_NAME(kernel)(KW_LIST(parameters)) {
   }
 }
 // end
+// clang-format on
 
 // The same, with sums over the parallel points that ride along: every worker has its own slice of them and its own,
 // fixed share of the points.

@@ -1,7 +1,6 @@
 # How a kernel is framed, family by family. A tile is what one program works on at a time.
 import triton
 import triton.language as tl
-
 from holes import KW_STATEMENTS
 
 
