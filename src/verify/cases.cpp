@@ -204,6 +204,15 @@ std::int64_t most_elements(const Subject& subject, const Sizes& sizes) {
   return most;
 }
 
+std::int64_t last_size(const Subject& subject, const Sizes& sizes) {
+  std::int64_t most = 1;
+  for (const ir::Input& input : subject.forward.inputs) {
+    const auto shape = shape_of(subject.forward, input.dims, sizes);
+    if (shape && !shape->empty()) most = std::max(most, shape->back());
+  }
+  return most;
+}
+
 Sizes sizes_of_parameters(const Subject& subject, Sizes sizes) {
   const ir::Graph& graph = subject.forward;
   for (const ir::Input& input : graph.inputs) {
@@ -251,6 +260,20 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   for (const Sizes& shape : few)
     for (const Layout layout : kLayouts)
       if (layout != Layout::Dense) add({.types = mixtures[0], .sizes = shape, .layout = layout});
+  // Rows longer than a block, and enough elements for every thread, where they do not lie densely.
+  const Sizes* longest = nullptr;
+  const Sizes* largest = nullptr;
+  const Sizes* tallest = nullptr;  // the most rows
+  const auto row = [&](const Sizes& s) { return last_size(subject, s); };
+  for (const Sizes& shape : shapes) {
+    if (size(shape) > 1 && size(shape) > row(shape) && (longest == nullptr || row(shape) > row(*longest)))
+      longest = &shape;
+    if (largest == nullptr || size(shape) > size(*largest)) largest = &shape;
+    if (tallest == nullptr || size(shape) / row(shape) > size(*tallest) / row(*tallest)) tallest = &shape;
+  }
+  for (const Sizes* shape : {longest, largest, tallest})
+    for (const Layout layout : {Layout::Gaps, Layout::Transposed})
+      if (shape != nullptr && size(*shape) > 0) add({.types = mixtures[0], .sizes = *shape, .layout = layout});
   for (const Sizes& shape : few) {
     for (const Values values : kValues)
       if (values != Values::Ordinary) add({.types = mixtures[0], .sizes = shape, .values = values});

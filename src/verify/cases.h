@@ -46,6 +46,9 @@ std::vector<kernel::Sizes> shapes_to_try(const Subject& subject, std::int64_t mo
 // Of the largest input.
 std::int64_t most_elements(const Subject& subject, const kernel::Sizes& sizes);
 
+// Of the last dimension of any input, the longest.
+std::int64_t last_size(const Subject& subject, const kernel::Sizes& sizes);
+
 // The same sizes, but those of parameters as the user has them: for a source that fixes them.
 kernel::Sizes sizes_of_parameters(const Subject& subject, kernel::Sizes sizes);
 

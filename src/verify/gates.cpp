@@ -7,7 +7,7 @@
 namespace kw::verify {
 namespace {
 
-constexpr std::array<GateInfo, 16> kGates = {{
+constexpr std::array<GateInfo, 17> kGates = {{
     {Gate::Interface, "interface", "shapes, types and strides are the op's own", true},
     {Gate::Builds, "builds", "every file compiles for every mixture of types", true},
     {Gate::Runs, "runs", "every call ends, in time, without a crash", true},
@@ -16,6 +16,7 @@ constexpr std::array<GateInfo, 16> kGates = {{
     {Gate::Inputs, "inputs-intact", "no input is changed, but those declared to be", true},
     {Gate::Error, "error", "every element is within its bound of the rounded oracle", true},
     {Gate::Casting, "casting", "values are rounded where the source rounds them", true},
+    {Gate::Synchronised, "synchronised", "what one thread reads of another was waited for", true},
     {Gate::Deterministic, "deterministic", "two runs agree to the bit, on any number of threads", true},
     {Gate::Fresh, "fresh", "a second call in the same process computes from its own inputs", true},
     {Gate::Gradient, "gradient", "the backward is the derivative of the forward, by differences", true},

@@ -19,6 +19,7 @@ enum class Gate : std::uint8_t {
   Inputs,
   Error,
   Casting,
+  Synchronised,
   Deterministic,
   Fresh,
   Gradient,

@@ -319,6 +319,10 @@ class Judge {
     else
       pass(Gate::Casting,
            fmt::format("{} of {} other orders of rounding would have been seen", orders_apart_, orders_));
+    if (subject_.manifest.target == kernel::Target::Cuda && report_.device.find("emulated") != std::string::npos)
+      pass(Gate::Synchronised, "no race and no divergent barrier in two orders of threads, " + all);
+    else if (verdict(Gate::Synchronised).outcome != Outcome::Failed)
+      set(Gate::Synchronised, Outcome::Skipped, "only the emulation of a GPU can see it");
     if (!subject_.deterministic)
       set(Gate::Deterministic, Outcome::Skipped, "the profile lets runs differ");
     else

@@ -192,11 +192,7 @@ class LargeTrial {
     options.from_outside = subject_.from_outside;
     KW_TRY(const device::RunOutcome ran, device_.run({*program}, arena, options));
     if (ran.fault) {
-      using Kind = device::Fault::Kind;
-      const Gate gate = ran.fault->kind == Kind::Strayed        ? Gate::Outside
-                        : ran.fault->kind == Kind::WroteToInput ? Gate::Inputs
-                                                                : Gate::Runs;
-      outcome_.findings.push_back({gate, pass.name + ": " + ran.fault->message});
+      outcome_.findings.push_back(finding_of(*ran.fault, pass.name));
       return false;
     }
     bool good = true;

@@ -33,13 +33,26 @@ std::string index_text(std::size_t linear, const std::vector<std::int64_t>& shap
   return "[" + join(index, ", ") + "]";
 }
 
+}  // namespace
+
 Finding finding_of(const device::Fault& fault, const std::string& pass) {
   using Kind = device::Fault::Kind;
-  const Gate gate = fault.kind == Kind::Strayed        ? Gate::Outside
-                    : fault.kind == Kind::WroteToInput ? Gate::Inputs
-                                                       : Gate::Runs;
+  // The emulation of a GPU names the kernel and the kind of mistake: "norm_forward: race between threads: …".
+  static constexpr std::pair<std::string_view, Gate> kEmulated[] = {
+      {"unwritten output", Gate::Written},        {"out of bounds", Gate::Outside},
+      {"write to an input", Gate::Inputs},        {"race", Gate::Synchronised},
+      {"divergent barrier", Gate::Synchronised},  {"uninitialised read", Gate::Synchronised},
+      {"copy not waited for", Gate::Synchronised}};
+  Gate gate = fault.kind == Kind::Strayed        ? Gate::Outside
+              : fault.kind == Kind::WroteToInput ? Gate::Inputs
+                                                 : Gate::Runs;
+  if (fault.kind == Kind::Emulated)
+    for (const auto& [words, against] : kEmulated)
+      if (fault.message.find(words) < fault.kernel.size() + 3) gate = against;
   return {gate, pass + ": " + fault.message};
 }
+
+namespace {
 
 // The same comparison without the elements for which anything goes.
 ir::ErrorReport judged_alone(const ir::Array& expected, const std::vector<double>& got, ir::DType dtype) {

@@ -54,6 +54,9 @@ struct Runners {
   std::unique_ptr<device::Device> first, second;
 };
 
+// What a fault of a run says against the kernels, and which gate it is for.
+Finding finding_of(const device::Fault& fault, const std::string& pass);
+
 class Trial {
  public:
   Trial(const Subject& subject, Runners& runners) : subject_(subject), runners_(runners) {}

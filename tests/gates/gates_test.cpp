@@ -5,7 +5,8 @@
 //   right/NAME.cc   "// op: OP", then a kernel that is right
 //   wrong/NAME.cc   "// op: OP", "// gate: GATE" (or "GATE or GATE"), then one that is not
 //
-// "// types: all" tries every mixture of types, not the op's own alone.
+// A file NAME.cu is CUDA, and runs in the emulation. "// types: all" tries every mixture of types, not the op's own
+// alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ const std::string kFolder = std::string(KW_SOURCE_DIR) + "/tests/gates/";
 
 struct KernelFile {
   std::string name, op, source;
+  std::string extension = ".cpp";
   std::vector<std::string> gates;  // any of which may be the one that catches it
   bool all_types = false;
 };
@@ -34,6 +36,7 @@ KernelFile read_kernel(const std::filesystem::path& path) {
   KernelFile file;
   file.name = path.stem().string();
   file.source = *read_text(path.string());
+  if (path.extension() == ".cu") file.extension = ".cu";
   for (const std::string& line : split_lines(file.source)) {
     if (line.starts_with("// op: ")) file.op = line.substr(7);
     if (line.starts_with("// gate: ")) file.gates = split(replace_all(line.substr(9), " or ", ","), ',');
@@ -57,7 +60,7 @@ Result<Subject> subject_for(const KernelFile& file) {
   KW_TRY(const profile::Profile profile, understand::decide(reading, file.op, {}, {}));
   KW_TRY(Subject subject, subject_of(profile, {}, {}, true));
   KW_TRY(const TemporaryDirectory folder, TemporaryDirectory::make());
-  const std::string path = folder.path() + "/" + file.op + ".cpp";
+  const std::string path = folder.path() + "/" + file.op + file.extension;
   KW_CHECK(write_file_atomically(path, file.source));
   KW_TRY(HandWritten kernel, read_hand_written(path, std::nullopt, subject.forward, subject.joint));
   subject.manifest = std::move(kernel.manifest);

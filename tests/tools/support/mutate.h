@@ -2,7 +2,7 @@
 //
 // Changed are: operators, comparisons, numbers, which index or value stands where, a rounding that is left out, a
 // statement that is left out. Not changed is what decides speed alone: parameters of the schedule, pragmas, whether
-// stores go past the cache; and declarations.
+// stores go past the cache, how often a loop over tiles goes on past the end (an empty tile); and declarations.
 #pragma once
 
 #include <cstdint>
