@@ -282,7 +282,8 @@ def main():
     chosen = options.only.split(",") if options.only else EXAMPLES
     results, ratios = [], {"eager": [], "compile": []}
     print(
-        f"{'':<28}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}{'x eager':>9}{'x compile':>10}{'GB/s':>7}{'error':>9}"
+        f"{'':<28}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}"
+        f"{'x eager':>9}{'x compile':>10}{'GB/s':>7}{'error':>9}"
     )
     for name in chosen:
         try:
