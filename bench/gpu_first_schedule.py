@@ -164,7 +164,7 @@ class Cuda:
         return function
 
     def allow_shared(self, function, shared):
-        if shared > 48 * 1024:
+        if shared > 32 * 1024:  # static shared memory counts too
             check(self.driver.cuFuncSetAttribute(function, 8, shared), "shared memory")
 
     def launch(self, function, grid, block, shared, values):

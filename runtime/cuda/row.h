@@ -14,12 +14,12 @@ KW_DEVICE constexpr int vector_length() {
   return 16 / narrowest < 8 ? 16 / narrowest : 8;
 }
 
-// Elements of the widest type that fill so many bytes.
-template <int kBytes, class... Types>
+// Elements of the widest type that fill so many bytes, at most kMost.
+template <int kMost, int kBytes, class... Types>
 KW_DEVICE constexpr int elements_in() {
   int widest = 1;
   ((widest = sizeof(Types) > widest ? static_cast<int>(sizeof(Types)) : widest), ...);
-  return kBytes / widest;
+  return kBytes / widest < kMost ? kBytes / widest : kMost;
 }
 
 // What a sum over several tiles of terms is kept in: tiles of a long row are added in double.
@@ -34,82 +34,89 @@ enum class Place { Registers, Shared, Memory };
 template <class T, int kVector, int kVectors, Place kPlace>
 class Sums {
  public:
-  // `slice` is the block's own part of the workspace, `shared` has room for kVectors * kVector * threads() sums, where
-  // they are kept there or several groups of threads have rows of their own.
-  KW_DEVICE Sums(T* slice, Shared<T> shared, int64_t columns) : slice_(slice), shared_(shared), columns_(columns) {
+  // `slice` is the block's own part of the workspace. Dynamic shared memory from `offset` on has room for
+  // kVectors * kVector * threads() sums, where they are kept there or several groups of threads have rows of their own.
+  KW_DEVICE Sums(T* slice, int offset, int64_t columns) : slice_(slice), offset_(offset), columns_(columns) {
     if constexpr (kPlace == Place::Memory) {
       for (int64_t i = thread(); i < columns; i += threads()) store(slice + i, T(0));
       barrier();
     } else {
       KW_UNROLL
-      for (int i = 0; i < kVectors * kVector; ++i) set(i, 0);
+      for (int i = 0; i < kVectors * kParts; ++i) {
+        Packet zero;
+        KW_UNROLL
+        for (int k = 0; k < kPacket; ++k) zero[k] = 0;
+        set(i, zero);
+      }
     }
   }
-  KW_DEVICE void add(int v, int k, int64_t column, T value) {
-    if constexpr (kPlace == Place::Memory) {
-      store(slice_ + column + k, load(slice_ + column + k) + value);
-    } else {
-      set(v * kVector + k, get(v * kVector + k) + value);
+  KW_DEVICE void add(int v, int64_t column, const Vector<T, kVector>& terms) {
+    KW_UNROLL
+    for (int p = 0; p < kParts; ++p) {
+      T* const place = slice_ + column + p * kPacket;
+      Packet sums;
+      if constexpr (kPlace == Place::Memory)
+        sums = load_vector<kPacket>(place);
+      else
+        sums = get(v * kParts + p);
+      KW_UNROLL
+      for (int k = 0; k < kPacket; ++k) sums[k] += terms[p * kPacket + k];
+      if constexpr (kPlace == Place::Memory)
+        store_vector<kPacket>(place, sums);
+      else
+        set(v * kParts + p, sums);
     }
   }
   // Writes the sums of all `groups` of `lanes` threads.
   KW_DEVICE void finish(int lane, int lanes, int groups) {
-    if constexpr (kPlace == Place::Registers) {
-      if (groups > 1) {
-        finish_groups(lane, lanes, groups);
-        return;
-      }
-    }
-    if constexpr (kPlace != Place::Memory) {
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const int64_t column = (static_cast<int64_t>(v) * lanes + lane) * kVector;
-        if (column < columns_) {
-          Vector<T, kVector> out;
+    if constexpr (kPlace == Place::Memory) return;
+    if (groups > 1) barrier();  // the room may hold other sums, or rows
+    const Shared<T> room = dynamic_shared<T>(offset_);
+    const int group = thread() / lanes;
+    KW_UNROLL
+    for (int i = 0; i < kVectors * kParts; ++i) {
+      const int64_t column = (static_cast<int64_t>(i / kParts) * lanes + lane) * kVector + i % kParts * kPacket;
+      if (column < columns_) {
+        const Packet sums = get(i);
+        if (groups == 1) {
+          store_vector<kPacket>(slice_ + column, sums);
+        } else {
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) out[k] = get(v * kVector + k);
-          store_vector(slice_ + column, out);
+          for (int k = 0; k < kPacket; ++k) room[group * columns_ + column + k] = sums[k];
         }
       }
     }
-  }
-
- private:
-  KW_DEVICE T get(int i) const {
-    if constexpr (kPlace == Place::Shared)
-      return shared_[i * threads() + thread()];
-    else
-      return values_[i];
-  }
-  KW_DEVICE void set(int i, T value) {
-    if constexpr (kPlace == Place::Shared)
-      shared_[i * threads() + thread()] = value;
-    else
-      values_[i] = value;
-  }
-  KW_DEVICE void finish_groups(int lane, int lanes, int groups) {
-    const int group = thread() / lanes;
-    barrier();  // the room may hold other sums
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const int column = (v * lanes + lane) * kVector;
-      if (column < columns_) {
-        KW_UNROLL
-        for (int k = 0; k < kVector; ++k)
-          shared_[group * static_cast<int>(columns_) + column + k] = get(v * kVector + k);
-      }
-    }
+    if (groups == 1) return;
     barrier();
-    for (int column = thread(); column < columns_; column += threads()) {
+    for (int64_t column = thread(); column < columns_; column += threads()) {
       T sum = 0;
-      for (int g = 0; g < groups; ++g) sum += shared_[g * static_cast<int>(columns_) + column];
+      for (int g = 0; g < groups; ++g) sum += room[g * columns_ + column];
       store(slice_ + column, sum);
     }
   }
 
-  T values_[kPlace == Place::Registers ? kVectors * kVector : 1];
+ private:
+  // What one access to shared memory moves.
+  static constexpr int kPacket = kVector * sizeof(T) < 16 ? kVector : static_cast<int>(16 / sizeof(T));
+  static constexpr int kParts = kVector / kPacket;
+  using Packet = Vector<T, kPacket>;
+
+  KW_DEVICE Packet get(int i) const {
+    if constexpr (kPlace == Place::Shared)
+      return dynamic_shared<Packet>(offset_)[i * threads() + thread()];
+    else
+      return values_[i];
+  }
+  KW_DEVICE void set(int i, const Packet& value) {
+    if constexpr (kPlace == Place::Shared)
+      dynamic_shared<Packet>(offset_)[i * threads() + thread()] = value;
+    else
+      values_[i] = value;
+  }
+
+  Packet values_[kPlace == Place::Registers ? kVectors * kParts : 1];
   T* slice_;
-  Shared<T> shared_;
+  int offset_;
   int64_t columns_;
 };
 

@@ -24,7 +24,9 @@ constexpr Parameter kParameters[] = {
     {"lane_threads", &CudaParameters::lane_threads, 32, 1024},
     {"stream_elements", &CudaParameters::stream_elements, 8, 128},
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
+    {"stream_blocks", &CudaParameters::stream_blocks, 1, 4},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128},
+    {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
     {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256},
     {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
     {"worker_threads", &CudaParameters::worker_threads, 32, 2048},
@@ -54,8 +56,13 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   p.wide_threads = machine.block_threads;
   while (p.wide_elements > kLeastElements && !fits(p.wide_elements, p.wide_threads)) p.wide_elements /= 2;
   // Streaming takes more registers than holding: it has two places to read from.
-  while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads)) p.stream_elements /= 2;
-  while (p.shared_sum_bytes > 16 && !fits(p.shared_sum_bytes / 4 + 8, p.sum_threads)) p.shared_sum_bytes /= 2;
+  while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads * p.stream_blocks))
+    p.stream_elements /= 2;
+  auto shared_fits = [&](int64_t bytes) {
+    const int64_t more = 24 * std::max<int64_t>(0, facts.column_sums - 1);  // for the terms of further sums
+    return held * (bytes / 4 + 8) + more + kOtherRegisters <= machine.registers / p.sum_threads;
+  };
+  while (p.shared_sum_bytes > 16 && !shared_fits(p.shared_sum_bytes)) p.shared_sum_bytes /= 2;
   auto sums_fit = [&](int64_t elements) {
     return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
   };

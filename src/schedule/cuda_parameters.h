@@ -33,12 +33,14 @@ struct CudaParameters {
 
   // Rows that are read again in every stage: elements that a thread reads before it uses any.
   int64_t stream_elements = 32;
-  int64_t stream_threads = 1024;
+  int64_t stream_threads = 512;
+  int64_t stream_blocks = 2;  // that shall fit on a multiprocessor, with shared memory for parts of their rows
 
   // Rows with sums that ride along: elements per thread where the sums are in registers; bytes of each tensor per
   // thread where they are in shared memory; threads of a block at most, and of all blocks of a multiprocessor.
   int64_t sum_elements = 16;
-  int64_t shared_sum_bytes = 64;
+  int64_t shared_sum_elements = 32;
+  int64_t shared_sum_bytes = 128;
   int64_t sum_threads = 512;
   int64_t worker_threads = 512;
 

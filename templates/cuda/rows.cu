@@ -3,23 +3,29 @@
 // elements from shared memory.
 #include "holes.h"
 
+// kAhead: a block goes from row to row, and the next one is on its way while this one is worked on.
 // skeleton rows
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
   KW_STATEMENTS(caches)
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
-  const Index length = KW_EXPRESSION(length);
+  const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  Index point = kw::block();
-  if (!kBlockRow) point = point * (kw::threads() / lanes) + kw::thread() / lanes;
-  // Threads without a row go along, over no elements: a warp reduces as a whole.
-  const bool inside = kBlockRow || point < KW_EXPRESSION(points);
-  const Index end = inside ? length : 0;
-  if (!kBlockRow && !inside) point = 0;
-  KW_STATEMENTS(tiles)
-  KW_STATEMENTS(point)
+  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  int turn = 0;
+  KW_STATEMENTS(ahead)
+  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
+    Index point = kBlockRow ? start : start + kw::thread() / lanes;
+    // Threads without a row go along, over no elements: a warp reduces as a whole.
+    const bool inside = kBlockRow || point < points;
+    const Index end = inside ? length : 0;
+    if (!kBlockRow && !inside) point = 0;
+    KW_STATEMENTS(tiles)
+    KW_STATEMENTS(advance)
+    KW_STATEMENTS(point)
+  }
 }
 // end
 
@@ -31,15 +37,17 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   KW_STATEMENTS(shared)
   KW_STATEMENTS(caches)
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
-  const Index length = KW_EXPRESSION(length);
+  const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes;
+  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   KW_STATEMENTS(sums)
   KW_STATEMENTS(ahead)
-  for (Index start = kw::block() * groups; start < KW_EXPRESSION(points); start += kw::blocks() * groups) {
+  for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < KW_EXPRESSION(points);
+    const bool inside = kBlockRow || point < points;
     const Index end = inside ? length : 0;
     if (!kBlockRow && !inside) point = 0;
     KW_STATEMENTS(tiles)

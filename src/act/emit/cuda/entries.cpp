@@ -178,14 +178,16 @@ class EntryWriter {
   void rows() {
     const bool summed = text_.plan.accumulates, in_parts = text_.plan.has_segments;
     const std::string points = sizes_.points(), kv = vector_constant();
-    const std::string length = in_parts ? sizes_.inner(true) : sizes_.row();
+    const std::string length = sizes_.row();
     auto threads = [&](const std::string& each, int64_t most) {
       return "min(" + number(most) + ", 32*max(1, ceil_div(" + length + ", 32*" + each + ")))";
     };
     auto arguments = [&](const std::string& vector, const std::string& each, bool streamed, bool block,
                          const char* place) {
       std::vector<std::string> list{vector, each, streamed ? "true" : "false", block ? "true" : "false"};
-      if (summed) list.push_back("kw::Place::" + std::string(place));
+      list.push_back(summed                               ? "kw::Place::" + std::string(place)
+                     : std::string_view(place) == "ahead" ? "true"
+                                                          : "false");
       return list;
     };
     auto fast = [&](Variant& v) {
@@ -205,9 +207,13 @@ class EntryWriter {
       v.least_blocks = blocks;
       v.block = threads(each, most);
       v.grid = summed ? workers_ : points;
-      if (std::string_view(place) == "Shared") {
-        v.shared = number(text_.column_sums) + "*" + bytes_of_sums() + "*" + each + "*" + v.block;
-        v.guards.push_back(v.shared + " <= " + number(p_.shared_bytes));
+      const bool ahead = std::string_view(place) == "ahead";
+      if (ahead) v.grid = "min(" + points + ", multiprocessors)";
+      std::string bytes = summed || ahead ? bytes_ahead() : "0";
+      if (std::string_view(place) == "Shared") bytes += " + " + number(text_.column_sums) + "*" + bytes_of_sums();
+      if (bytes != "0") {
+        v.shared = "(" + bytes + ")*" + each + "*" + v.block;
+        v.guards.push_back(v.shared + " <= " + number(p_.shared_bytes - kStaticShared));
       }
       write(v);
     };
@@ -221,7 +227,10 @@ class EntryWriter {
       v.block = number(v.most_threads);
       v.lanes = "min(32, next_pow2(max(1, ceil_div(" + length + ", " + number(each) + "))))";
       v.grid = summed ? workers_ : "ceil_div(" + bracket(points) + "*" + v.lanes + ", " + v.block + ")";
-      if (text_.column_sums > 0) v.shared = bytes_of_sums() + "*" + number(each) + "*" + v.block;
+      if (summed) {
+        const std::string sums = text_.column_sums > 0 ? bytes_of_sums() : "0";
+        v.shared = "max(" + sums + ", " + bytes_ahead() + ")*" + number(each) + "*" + v.block;
+      }
       write(v);
       if (!summed) {
         const std::string one = number(p_.row_elements), wide = number(p_.wide_elements);
@@ -242,12 +251,14 @@ class EntryWriter {
       fast(v);
       v.arguments = arguments(kv, number(p_.stream_elements), true, true, "Memory");
       v.most_threads = p_.stream_threads;
-      v.block = threads(number(in_parts ? 8 : p_.stream_elements), p_.stream_threads);
+      v.least_blocks = p_.stream_blocks;
+      v.block = threads(number(p_.stream_elements), p_.stream_threads);
       v.grid = summed ? workers_ : points;
       if (!text_.cached.empty()) {
         std::string bytes;
         for (BufferId id : text_.cached) bytes += (bytes.empty() ? "" : " + ") + ("bytes(" + buffer(id).name + ")");
-        v.cached = "min(" + sizes_.row() + ", " + number(p_.shared_bytes - kStaticShared) + "//(" + bytes + ")//8*8)";
+        v.cached = "min(" + sizes_.row() + ", " + number(p_.shared_bytes / p_.stream_blocks - kStaticShared) + "//(" +
+                   bytes + ")//8*8)";
         v.shared = v.cached + "*(" + bytes + ")";
       }
       write(v);
@@ -273,15 +284,21 @@ class EntryWriter {
       const std::string one = "bytes(" + buffer(id).name + ")";
       widest = widest.empty() ? one : "max(" + widest + ", " + one + ")";
     }
-    return "(" + number(bytes) + "//" + widest + ")";
+    return "min(" + number(p_.shared_sum_elements) + ", " + number(bytes) + "//" + widest + ")";
   }
   std::string elements_constant(int64_t bytes) const {
-    std::vector<std::string> names{number(bytes)};
+    std::vector<std::string> names{number(p_.shared_sum_elements), number(bytes)};
     for (BufferId id : sizes_.deciding()) {
       const std::string type = types_.stored(buffer(id).type);
       if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
     }
     return "kw::elements_in<" + join(names, ", ") + ">()";
+  }
+  // Of an element of every tensor of which the next row is on its way.
+  std::string bytes_ahead() const {
+    std::string bytes;
+    for (BufferId id : text_.ahead) bytes += (bytes.empty() ? "" : " + ") + ("bytes(" + buffer(id).name + ")");
+    return bytes.empty() ? "0" : bytes;
   }
   std::string bytes_of_sums() const {
     for (const Stage& stage : kernel_.stages)
@@ -566,10 +583,10 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
              number(p.element_threads * p.element_elements) + "), 4*multiprocessors))";
     case Shape::Rows: {
       // As many blocks on a multiprocessor as have worker_threads together.
-      const int64_t each = text.plan.has_segments ? 8 : p.sum_elements;
-      const std::string length = text.plan.has_segments ? sizes.inner(true) : sizes.row();
+      const int64_t each = p.sum_elements;
+      const std::string length = sizes.row();
       const std::string threads = "32*max(1, ceil_div(" + length + ", " + number(32 * each) + "))";
-      return "max(1, min(" + sizes.points() + ", multiprocessors*max(1, min(8, " + number(p.worker_threads) + "//(" +
+      return "max(1, min(" + sizes.points() + ", multiprocessors*max(2, min(8, " + number(p.worker_threads) + "//(" +
              threads + ")))))";
     }
     case Shape::Columns:

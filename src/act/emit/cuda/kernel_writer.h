@@ -24,6 +24,7 @@ struct KernelText {
   std::set<BufferId> large;       // of these, those of as many elements as the kernel has: they set the length
   std::vector<ir::Size> offsets;  // of such accesses: multiples of the length where vectors are aligned
   std::vector<BufferId> cached;   // of which a part of the row is in shared memory, where rows are streamed
+  std::vector<BufferId> ahead;    // of which the next row may be on its way
   int live = 0;                   // arrays of a row's elements that a thread has at once
   int held = 0;                   // vectors of a row that a thread holds, per vector of the row
   int column_sums = 0, other_sums = 0;

@@ -93,14 +93,15 @@ class RowWriter : public Writer {
   void rows() {
     choose_kept();
     const Axes row = row_axes();
-    if (row.size() > 1 && !nested()) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
+    if (row.size() > 1) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
     // Loads of all stages are known only when all are written; what is fetched is put in its place afterwards.
     std::vector<StageText> stages;
     for (const Stage& stage : kernel_.stages) {
-      stages.emplace_back();
-      values_.open(Level::Point, &stages.back().before);
-      if (!stage.loop.empty()) {
-        row_stage(stage, stages.back());
+      for (const Stage& part : parts_of(stage)) {
+        stages.emplace_back();
+        values_.open(Level::Point, &stages.back().before);
+        if (part.loop.empty()) continue;
+        row_stage(part, stages.back());
         values_.close();
         declared_.clear();
         ++stage_;
@@ -130,20 +131,30 @@ class RowWriter : public Writer {
     skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)
         .list("parameters", parameter_list())
         .statements("shared", shared_)
-        .expression("length", names_.product(nested() ? Axes{nest_.inner} : row))
+        .expression("length", names_.product(row))
         .expression("points", parenthesised(names_.product(nest_.parallel)))
         .statements("tiles", tile_lines)
         .statements("point", point);
-    skeleton.statements("caches", caches());
-    if (summed) {
-      skeleton.statements("sums", with_turn()).statements("finish", finish_).statements("ahead", ahead());
-      skeleton.statements("advance", advance_);
-    }
+    skeleton.statements("caches", caches()).statements("ahead", ahead()).statements("advance", advance_);
+    if (summed) skeleton.statements("sums", sums_).statements("finish", finish_);
     text_.lines = skeleton.fill();
+  }
+
+  // Sums over parts of a row are taken part by part, after everything else of their stage.
+  std::vector<Stage> parts_of(const Stage& stage) const {
+    Stage rest = stage, parts;
+    rest.accumulates.clear();
+    parts.loop = stage.loop;
+    for (const Accumulate& sum : stage.accumulates)
+      (kind_of(plan_, sum) == SumKind::Segment ? parts : rest).accumulates.push_back(sum);
+    if (parts.accumulates.empty()) return {stage};
+    if (rest.reductions.empty() && rest.stores.empty() && rest.accumulates.empty()) return {parts};
+    return {rest, parts};
   }
 
   struct StageText {
     bool loops = false;
+    bool in_parts = false;
     Lines before;                   // of the loop: values of the point, accumulators
     Lines before_tile, after_tile;  // partial results
     Lines before_part, after_part;  // of a row, where it is gone over in parts
@@ -153,6 +164,8 @@ class RowWriter : public Writer {
 
   void row_stage(const Stage& stage, StageText& text) {
     text.loops = true;
+    text.in_parts = std::any_of(stage.accumulates.begin(), stage.accumulates.end(),
+                                [&](const Accumulate& sum) { return kind_of(plan_, sum) == SumKind::Segment; });
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
     define(text.body, roots_of(stage, kernel_), stored);
@@ -211,18 +224,18 @@ class RowWriter : public Writer {
       reduce("kw::block_reduce(" + turn() + ", ");
       text.after.line("else");
       reduce("kw::lanes_reduce(lanes, ");
-      if (plan_.accumulates) text.after.line("turn = 1 - turn;");
+      text.after.line("turn = 1 - turn;");
       for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], text.after);
     }
   }
   // An element's number in its row.
-  std::string row_element() const {
-    if (!nested() || nest_.loop.empty()) return "element";
+  std::string row_element(bool in_parts) const {
+    if (!in_parts || nest_.loop.empty()) return "element";
     std::string number;
     for (LoopAxisId axis : nest_.loop)
       number = number.empty() ? names_.variable(axis)
                               : "(" + number + ") * " + names_.size(axis) + " + " + names_.variable(axis);
-    return "((" + number + ") * length + element)";
+    return "((" + number + ") * part + element)";
   }
   std::string cache_of(const Held& held) const { return held.name + "_cache"; }
   Lines caches() {
@@ -239,53 +252,57 @@ class RowWriter : public Writer {
     return out;
   }
 
-  // Whether the next row is read while this one is worked on.
-  bool prefetches() const { return plan_.accumulates && !nested() && !held_.empty(); }
+  // Whether the next row may be read while this one is worked on. It lands in shared memory, every thread's part in its
+  // own place, behind the sums that are there.
+  bool prefetches() const { return !plan_.has_segments && !held_.empty(); }
   Lines ahead() {
     Lines out;
     if (!prefetches()) return out;
-    std::string bytes, sums;
-    for (const Held& held : held_)
-      bytes += (bytes.empty() ? "" : " + ") + ("sizeof(" + types_.stored(buffer(held.buffer).type) + ")");
+    std::string sums, before;
     for (const Stage& stage : kernel_.stages)
       for (const Accumulate& sum : stage.accumulates)
         if (kind_of(plan_, sum) == SumKind::Column)
           sums += (sums.empty() ? "" : " + ") + ("sizeof(" + sum_type(sum) + ")");
-    if (sums.empty()) sums = "0";
-    out.line("// The next row is on its way while this one is worked on, where registers have room for both.");
-    out.line("constexpr bool kPrefetch =");
-    out.line("    !kStreamed && kElements * (2 * (" + bytes + ") + (kPlace == kw::Place::Registers ? " + sums +
-             " : 0)) <= 256;");
+    if (!sums.empty()) before = "(kPlace == kw::Place::Shared ? " + sums + " : 0)";
     Lines copies, loads;
     for (const Held& held : held_) {
-      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name +
-               "_next[kVectors];");
-      loads.line(held.name + "_next[v] = kw::load_vector_once<kVector>(" + held.address + ");");
-      copies.line(held.name + "[v] = " + held.name + "_next[v];");
+      const std::string type = types_.stored(buffer(held.buffer).type);
+      out.line("const auto " + held.name + "_next = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
+               (before.empty() ? "" : "kw::threads() * kElements * static_cast<int>(" + before + ")") + ");");
+      before += (before.empty() ? "" : " + ") + ("sizeof(" + type + ")");
+      loads.line("kw::copy_async<kVector>(" + held.name + "_next + (v * kw::threads() + kw::thread()), " +
+                 held.address + ");");
+      copies.line(held.name + "[v] = " + held.name + "_next[v * kw::threads() + kw::thread()];");
+      text_.ahead.push_back(held.buffer);
     }
     const Axes row = row_axes();
     Lines inner;
     if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
     inner.append(loads);
+    auto over_vectors = [](Lines& to, const Lines& body, const std::string& bound) {
+      to.line("KW_UNROLL");
+      to.open("for (int v = 0; v < kVectors; ++v) {");
+      to.line("const Index element = (v * lanes + lane) * kVector;");
+      to.open("if (element < " + bound + ") {");
+      to.append(body);
+      to.close();
+      to.close();
+    };
     out.open("const auto prefetch = [&](Index from) {");
+    out.open("if constexpr (kAhead) {");
     out.line("const Index point = kBlockRow ? from : from + kw::thread() / lanes;");
-    out.line("if (point >= " + parenthesised(names_.product(nest_.parallel)) + ") return;");
+    out.open("if (point < points) {");
     out.append(used(positions("point", nest_.parallel, false), {&inner}));
-    out.line("KW_UNROLL");
-    out.open("for (int v = 0; v < kVectors; ++v) {");
-    out.line("const Index element = (v * lanes + lane) * kVector;");
-    out.open("if (element < length) {");
-    out.append(inner);
+    over_vectors(out, inner, "length");
     out.close();
+    out.line("kw::copy_commit();");
     out.close();
     out.close("};");
-    out.line("if (kPrefetch) prefetch(kw::block() * groups);");
-    advance_.open("if (kPrefetch) {");
-    advance_.line("KW_UNROLL");
-    advance_.open("for (int v = 0; v < kVectors; ++v) {");
-    advance_.append(copies);
-    advance_.close();
-    advance_.line("prefetch(start + kw::blocks() * groups);");
+    out.line("prefetch(kw::block() * groups);");
+    advance_.open("if constexpr (kAhead) {");
+    advance_.line("kw::copy_wait<0>();");
+    over_vectors(advance_, copies, "end");
+    advance_.line("prefetch(start + step);");
     advance_.close();
     return out;
   }
@@ -293,20 +310,25 @@ class RowWriter : public Writer {
   Lines stage_loop(const StageText& stage, size_t number) {
     const Axes row = row_axes();
     Lines position;
-    if (!nested() && row.size() > 1) position = positions("element", row, true);
+    if (stage.in_parts && first_ != "element")
+      position.line("const Index " + first_ + " = element;");
+    else if (row.size() > 1)
+      position = positions("element", row, true);
     Lines now, early;  // read for this stage; held for a later one
     for (const Held& held : held_) {
       const size_t first = *held.stages.begin();
       const bool only = held.stages.size() == 1;
       const std::string load =
           std::string(only ? "kw::load_vector_once" : "kw::load_vector") + "<kVector>(" + held.address + ");";
-      const std::string slot = cache_of(held) + "[" + row_element() + " / kVector]";
+      const std::string slot = cache_of(held) + "[" + row_element(stage.in_parts) + " / kVector]";
       if (held.stages.contains(number)) {
         if (number == first || only) {
           now.line(held.name + "[v] = " + load);
-          if (!only) now.line("if (kStreamed && " + row_element() + " < cached) " + slot + " = " + held.name + "[v];");
+          if (!only)
+            now.line("if (kStreamed && " + row_element(stage.in_parts) + " < cached) " + slot + " = " + held.name +
+                     "[v];");
         } else {
-          now.open("if (" + row_element() + " < cached) {");
+          now.open("if (" + row_element(stage.in_parts) + " < cached) {");
           now.line(held.name + "[v] = " + slot + ";");
           now.close("} else {");
           now.line("  " + held.name + "[v] = " + load);
@@ -325,13 +347,13 @@ class RowWriter : public Writer {
     if (!now.empty()) {
       const bool again = number > 0;
       // The first stage reads for all, where the row is held.
-      const std::string condition = again ? "kStreamed" : prefetches() ? "!kPrefetch" : "";
+      const std::string condition = again ? "kStreamed" : prefetches() ? "!kAhead" : "";
       if (!condition.empty()) fetch.open("if (" + condition + ") {");
       fetch.append(fill(now));
       if (!condition.empty()) fetch.close();
     }
     if (!early.empty()) {
-      fetch.open(prefetches() ? "if (!kStreamed && !kPrefetch) {" : "if (!kStreamed) {");
+      fetch.open(prefetches() ? "if (!kStreamed && !kAhead) {" : "if (!kStreamed) {");
       fetch.append(fill(early));
       fetch.close();
     }
@@ -344,8 +366,16 @@ class RowWriter : public Writer {
                      .statements("stores", stage.body.stores)
                      .statements("after", stage.after_tile)
                      .fill();
-    if (!nested()) return loop;
+    if (!stage.in_parts) return loop;
+    // Other threads have these elements than in the stages over the whole row.
     Lines out;
+    out.line("kw::barrier();");
+    out.line("const Index part = " + names_.size(nest_.inner) + ", part_end = inside ? part : 0;");
+    out.line("const Index part_tiles = (part + kElements * lanes - 1) / (kElements * lanes);");
+    Lines in_part;
+    for (const std::string& line : loop.all())
+      in_part.line(replace_word(replace_word(line, "tiles", "part_tiles"), "end", "part_end"));
+    loop = in_part;
     for (LoopAxisId axis : nest_.loop) {
       const std::string& i = names_.variable(axis);
       out.open("for (Index " + i + " = 0; " + i + " < " + names_.size(axis) + "; ++" + i + ") {");
@@ -354,6 +384,7 @@ class RowWriter : public Writer {
     out.append(loop);
     out.append(stage.after_part);
     for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
+    out.line("kw::barrier();");
     return out;
   }
 };

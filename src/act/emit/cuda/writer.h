@@ -103,8 +103,6 @@ class Writer {
 
  protected:
   bool has_vectors() const { return plan_.shape == Shape::Elements || plan_.shape == Shape::Rows; }
-  // A kernel with sums over parts of a row goes over these parts one after the other.
-  bool nested() const { return plan_.shape == Shape::Rows && plan_.has_segments; }
 
   Level level_of(const Axes& axes) const {
     if (!has_vectors()) {
@@ -309,7 +307,7 @@ class Writer {
 
   // ---- sums that ride along ----
   std::string sum_type(const Accumulate& sum) { return types_.stored(buffer(sum.buffer).type); }
-  std::string turn() const { return plan_.accumulates ? "turn" : "0"; }
+  std::string turn() const { return "turn"; }
   void scalar_sum(const Accumulate& sum, Body& body, const std::string& term) {
     const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
     const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
@@ -334,14 +332,18 @@ class Writer {
   }
   void column_sum(const Accumulate& sum, Body& body, const std::string& term) {
     const std::string name = names_.fresh(buffer(sum.buffer).name + "_sums"), type = sum_type(sum);
-    const std::string room = text_.column_sums == 0
-                                 ? ""
-                                 : (text_.column_sums == 1 ? "" : std::to_string(text_.column_sums) + " * ") +
-                                       "kRoom * kw::threads() * static_cast<int>(sizeof(" + type + "))";
+    const std::string terms = names_.fresh(buffer(sum.buffer).name + "_terms");
+    const std::string times = text_.column_sums > 1 ? std::to_string(text_.column_sums) + " * " : "";
+    const std::string room =
+        text_.column_sums == 0 ? "0" : times + "kRoom * kw::threads() * static_cast<int>(sizeof(" + type + "))";
     if (text_.column_sums == 1) sums_.line("constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;");
-    sums_.line("kw::Sums<" + type + ", kVector, kVectors, kPlace> " + name + "(" + buffer(sum.buffer).name +
-               ".at(kw::block()), kw::dynamic_shared<" + type + ">(" + room + "), length);");
-    body.element.line(name + ".add(v, k, element, " + term + ");");
+    const std::string head = "kw::Sums<" + type + ", kVector, kVectors, kPlace> " + name + "(";
+    for (const std::string& line :
+         split_lines(bracketed(head, {buffer(sum.buffer).name + ".at(kw::block())", room, "length"}, ");", 116)))
+      sums_.line(line);
+    body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
+    body.element.line(terms + "[k] = " + term + ";");
+    body.stores.line(name + ".add(v, element, " + terms + ");");
     finish_.line(name + ".finish(lane, lanes, groups);");
     ++text_.column_sums;
   }
