@@ -1,5 +1,7 @@
 #include "device/emulate/device.h"
 
+#include <algorithm>
+
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "device/cpu/compile.h"
@@ -18,6 +20,7 @@ const std::vector<std::string>& flags() {
 
 std::vector<std::string> sanitizing_flags() {
   std::vector<std::string> all = flags();
+  std::replace(all.begin(), all.end(), std::string("-O1"), std::string("-O0"));  // compiles twice as fast
   for (const char* flag : {"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all",
                            "-fno-omit-frame-pointer", "-g1"})
     all.emplace_back(flag);

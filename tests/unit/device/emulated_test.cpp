@@ -141,7 +141,7 @@ const Wrong kWrong[] = {
      "shuffle_in_a_branch: missing lane: the shuffle at wrong.cu:76 has threads 0-15 of block 0, but not threads 16-31 "
      "of the same warp: thread 16 has ended"},
     {{"lane_left"},
-     "lane_left: missing lane: the shuffle at reduction.h:116 has threads 64-76, 78-95 of block 0, but not thread 77 "
+     "lane_left: missing lane: the shuffle at reduction.h:# has threads 64-76, 78-95 of block 0, but not thread 77 "
      "of the same warp: thread 77 has ended"},
     {{"blocks_write_one_place", "2"},
      "blocks_write_one_place: race between blocks: thread # of block # writes byte # of y at wrong.cu:90, which thread "
