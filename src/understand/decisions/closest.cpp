@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "profile/format.h"
@@ -15,6 +16,14 @@ int weight_of(const std::vector<Feature>& features) {
   int sum = 0;
   for (const Feature feature : features) sum += feature_rows()[static_cast<std::size_t>(feature)].weight;
   return sum;
+}
+
+// What a kernel is built around: an op without it has little to learn there, whatever else the two share.
+bool is_frame(Feature feature) {
+  static constexpr std::array kFrames = {Feature::Loss,    Feature::Contraction, Feature::Window, Feature::Scan,
+                                         Feature::Segment, Feature::Sorted,      Feature::Chosen, Feature::Random,
+                                         Feature::Rotated, Feature::Indexed};
+  return std::find(kFrames.begin(), kFrames.end(), feature) != kFrames.end();
 }
 
 }  // namespace
@@ -77,6 +86,7 @@ Closest closest_to(const std::set<Feature>& features) {
                         std::back_inserter(candidate.only_here));
     std::set_difference(there.begin(), there.end(), features.begin(), features.end(),
                         std::back_inserter(candidate.only_there));
+    if (std::any_of(candidate.only_there.begin(), candidate.only_there.end(), is_frame)) continue;
     const int shared = weight_of(candidate.shared);
     const int all = shared + weight_of(candidate.only_here) + weight_of(candidate.only_there);
     const double share = all == 0 ? 0 : static_cast<double>(shared) / all;

@@ -43,6 +43,12 @@ TEST(Closest, AnOpThatSharesNothingIsCloseToNone) {
   EXPECT_EQ(value(decided("op f(x: T[n])\n  y = x + x\nreturn y\n"), "closest"), "none");
 }
 
+TEST(Closest, AKernelBuiltAroundSomethingElseIsNotClose) {
+  const std::string linear =
+      "op f(x: T[r, c], w: T[o, c], b: T[o])\n  y = max(contract(x, w, c) + b, 0)\nreturn y\n";
+  EXPECT_EQ(value(decided(linear), "closest"), "matmul");  // and not conv2d, which has the bias too, but windows
+}
+
 TEST(Closest, TheReasonSaysWhatIsSharedAndWhatIsNot) {
   const profile::Decision d = decision(
       decided("op f(x: T[r, c], w: T[c], b: T[c])\n  n = x * rsqrt(mean(x^2, c))\n  y = n * w + b\nreturn y\n"),
