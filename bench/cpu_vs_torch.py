@@ -220,7 +220,7 @@ def bench(name, options, torch):
     names = [buffer["name"] for buffer in run["buffers"] if buffer["role"] == "output"]
     error = max(close(torch, buffers[n], o.detach()) for n, o in zip(names, outputs, strict=False))
     functions = {"eager": forward(eager), "ours": call}
-    if compiled:
+    if compiled is not None:
         functions["compile"] = forward(compiled)
     moved = sum(t.numel() * t.element_size() for t in buffers.values())
     rows.append(("forward", interleaved(functions, options.seconds, clock), error, moved))
@@ -249,7 +249,7 @@ def bench(name, options, torch):
             return timed
 
         functions = {"eager": gradient(eager), "ours": call}
-        if compiled:
+        if compiled is not None:
             functions["compile"] = gradient(compiled)
         theirs = functions["eager"]()
         error = max(close(torch, buffers[n], t) for n, t in zip(wanted.values(), theirs, strict=True))
