@@ -1,0 +1,63 @@
+// How kernels are laid out on a GPU: the machine models, what the formulas start from, and moves.
+#include "schedule/cuda_parameters.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace kw::schedule {
+namespace {
+
+TEST(CudaMachine, EveryModelOfTheRepositoryIsRead) {
+  for (const char* name : {"a100", "b200", "h200"}) {
+    const std::string file = std::string("machines/") + name + ".yaml";
+    const Result<std::string> text = read_text(std::string(KW_SOURCE_DIR) + "/" + file);
+    ASSERT_TRUE(text) << file;
+    const Result<CudaMachine> machine = cuda_machine_from_yaml(*text, file);
+    ASSERT_TRUE(machine) << render(machine.error());
+    EXPECT_EQ(machine->name, name);
+  }
+}
+
+TEST(CudaMachine, AModelThatLacksAFigureIsRefused) {
+  const Result<CudaMachine> machine =
+      cuda_machine_from_yaml("schema: 1\nname: x\nkind: cuda\narchitecture: sm_90\n", "x.yaml");
+  ASSERT_FALSE(machine);
+  EXPECT_NE(render(machine.error()).find("x.yaml"), std::string::npos);
+}
+
+TEST(CudaParameters, WhatAThreadHoldsFitsItsRegisters) {
+  const CudaMachine& machine = h200();
+  for (int64_t held = 1; held <= 6; ++held)
+    for (int64_t sums = 0; sums <= 3; ++sums) {
+      const CudaParameters p = start_parameters(machine, {held, sums});
+      const auto registers = [&](int64_t threads) { return machine.registers / threads; };
+      if (p.row_elements > 8) {
+        EXPECT_LT(held * p.row_elements, registers(p.row_threads * p.row_blocks));
+      }
+      if (p.sum_elements > 8) {
+        EXPECT_LT((held + sums) * p.sum_elements, registers(p.sum_threads));
+      }
+      EXPECT_EQ(p.element_elements % 8, 0) << "whole vectors of the narrowest type";
+    }
+}
+
+TEST(CudaParameters, MovesReplaceWhatTheFormulasStartFrom) {
+  const CudaParameters start = start_parameters(h200(), {2, 1});
+  const Result<CudaParameters> moved = with_moves(start, {{"row_elements", "16"}, {"sum_threads", "256"}});
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->row_elements, 16);
+  EXPECT_EQ(moved->sum_threads, 256);
+  EXPECT_EQ(moved->element_threads, start.element_threads);
+  EXPECT_EQ(*with_moves(CudaParameters(), to_moves(*moved)), *moved);
+}
+
+TEST(CudaParameters, AnUnknownMoveAndAValueOutOfItsRangeAreRefused) {
+  const Result<CudaParameters> unknown = with_moves({}, {{"row_element", "16"}});
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("no parameter 'row_element'"), std::string::npos);
+  for (const char* value : {"0", "2048", "many", ""}) EXPECT_FALSE(with_moves({}, {{"row_threads", value}})) << value;
+}
+
+}  // namespace
+}  // namespace kw::schedule
