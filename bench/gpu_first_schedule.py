@@ -14,6 +14,7 @@ import importlib.util
 import json
 import math
 import os
+import random
 import statistics
 import sys
 import time
@@ -48,6 +49,28 @@ ROWS = [
     ("poly_norm 8192x4096", "poly_norm", {"batch": 4, "seq": 2048, "hidden": 4096}),
     ("group_norm 64x512x4096", "group_norm", {"batch": 64, "channels": 512, "height": 64, "width": 64}),
 ]
+
+
+def drawn_rows(seed):
+    """One row for each op, at a shape that no one chose: any number of points, rows of any length."""
+    dice = random.Random(seed)
+    length = lambda: round(2 ** dice.uniform(10, 15))  # noqa: E731
+    rows = []
+    for _, folder, sizes in ROWS:
+        if any(folder == known for _, known, _ in rows):
+            continue
+        drawn = {}
+        for name in sizes:
+            drawn[name] = {"batch": dice.randint(1, 8), "seq": dice.randint(500, 2500)}.get(name)
+            if drawn[name] is None:
+                drawn[name] = dice.randint(2000, 16000) if name == "rows" else length()
+        if folder == "geglu":
+            drawn["x_2"] += drawn["x_2"] % 2
+        if folder == "group_norm":
+            drawn = {"batch": dice.randint(16, 96), "channels": 32 * dice.randint(2, 24)}
+            drawn |= {"height": dice.randint(20, 80), "width": dice.randint(20, 80)}
+        rows.append((f"{folder} {'x'.join(str(n) for n in drawn.values())}", folder, drawn))
+    return rows
 
 
 # ---- expressions of a manifest ----
@@ -471,9 +494,11 @@ def main():
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--dry", action="store_true", help="choose entries and launches without a GPU")
     parser.add_argument("--skip-check", action="store_true")
+    parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes, drawn from a seed")
     arguments = parser.parse_args()
     types = arguments.types.split(",")
-    rows = [r for r in ROWS if os.path.exists(os.path.join(arguments.kernels, r[1], "manifest.json"))]
+    table = ROWS if arguments.drawn is None else drawn_rows(arguments.drawn)
+    rows = [r for r in table if os.path.exists(os.path.join(arguments.kernels, r[1], "manifest.json"))]
     if arguments.rows:
         rows = [r for r in rows if any(r[0].startswith(w) for w in arguments.rows.split(","))]
     cuda = None if arguments.dry else Cuda(arguments.runtime)
