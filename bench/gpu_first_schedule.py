@@ -51,10 +51,10 @@ ROWS = [
 ]
 
 
-def drawn_rows(seed):
-    """One row for each op, at a shape that no one chose: any number of points, rows of any length."""
+def drawn_rows(seed, multiple):
+    """One row for each op, at a shape that no one chose: any number of points, rows of any multiple of a length."""
     dice = random.Random(seed)
-    length = lambda: round(2 ** dice.uniform(10, 15))  # noqa: E731
+    length = lambda: ceil_div(round(2 ** dice.uniform(10, 15)), multiple) * multiple  # noqa: E731
     rows = []
     for _, folder, sizes in ROWS:
         if any(folder == known for _, known, _ in rows):
@@ -495,9 +495,10 @@ def main():
     parser.add_argument("--dry", action="store_true", help="choose entries and launches without a GPU")
     parser.add_argument("--skip-check", action="store_true")
     parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes, drawn from a seed")
+    parser.add_argument("--multiple", type=int, default=1, help="of which drawn lengths are multiples")
     arguments = parser.parse_args()
     types = arguments.types.split(",")
-    table = ROWS if arguments.drawn is None else drawn_rows(arguments.drawn)
+    table = ROWS if arguments.drawn is None else drawn_rows(arguments.drawn, arguments.multiple)
     rows = [r for r in table if os.path.exists(os.path.join(arguments.kernels, r[1], "manifest.json"))]
     if arguments.rows:
         rows = [r for r in rows if any(r[0].startswith(w) for w in arguments.rows.split(","))]
