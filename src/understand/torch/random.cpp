@@ -1,6 +1,7 @@
 // Random numbers from the counter-based generator: one offset per call, seeded by the run-time scalar `seed`.
 #include "understand/torch/entry.h"
 #include "understand/torch/formula.h"
+#include "understand/torch/views.h"
 
 namespace kw::understand {
 namespace {
@@ -63,6 +64,16 @@ Result<Value> rand_like(Call& call) {
   return Value{TensorValue{uniform(call.context, x.dims).as(type.value_or(type_of(call.builder, x))).node(), x.dims}};
 }
 
+Result<Value> rand(Call& call) {
+  KW_TRY(std::vector<ir::Size> sizes, call.sizes("size"));
+  KW_TRY(auto type, call.type("dtype"));
+  if (type && !type->floating()) return call.wrong("dtype", "a floating type");
+  std::vector<AxisId> dims;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    dims.push_back(new_dim(call.context, dims, "d" + std::to_string(i), sizes[i]));
+  return Value{TensorValue{uniform(call.context, dims).as(type.value_or(Type(DType::F32))).node(), dims}};
+}
+
 constexpr std::string_view kDropout = "input, p=0.5, training=True, inplace=False";
 constexpr Entry kEntries[] = {
     {"dropout", kFunctional, kDropout, dropout},
@@ -71,6 +82,7 @@ constexpr Entry kEntries[] = {
     {"dropout2d", kFunctional, kDropout, channel_dropout<2>},
     {"dropout3d", kFunctional, kDropout, channel_dropout<3>},
     {"feature_dropout", kTorch | kAten, "input, p, training", channel_dropout<0>},
+    {"rand", kTorch, "*size, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False", rand},
     {"rand_like", kTorch | kAten,
      "input, *, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False, memory_format=None",
      rand_like},

@@ -127,5 +127,20 @@ TEST(PythonPrograms, ColumnsCountCharactersNotBytes) {
       << failure(source("def f(x):\n    s = 'éé'; return torch.nope(x)\n"));
 }
 
+TEST(PythonPrograms, RandomNumbersOfAShapeComeFromTheCountedGenerator) {
+  const auto read =
+      read_python(source("def drop_path(x, p: float = 0.1):\n    keep = 1 - p\n"
+                         "    mask = keep + torch.rand((x.shape[0],) + (1,) * (x.ndim - 1), dtype=x.dtype)\n"
+                         "    mask.floor_()\n    return x.div(keep) * mask\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  const auto random = std::find_if(read->graph.nodes.begin(), read->graph.nodes.end(),
+                                   [](const ir::Node& node) { return node.op == ir::Op::Random; });
+  ASSERT_NE(random, read->graph.nodes.end());
+  EXPECT_EQ(random->axes.size(), 1u);  // one number for each example
+  EXPECT_EQ(read->graph.outputs[0].dims.size(), 2u);
+  EXPECT_NE(failure(source("def f(x):\n    return x + torch.rand(4, dtype=torch.int64)\n")).find("a floating type"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace kw::understand
