@@ -42,6 +42,11 @@ struct alignas(2 * N < 16 ? 2 * N : 16) Vector<T, N, true> {
     KW_DEVICE void operator=(T value) {
       word = (word & (0xffff0000u >> shift)) | (static_cast<uint32_t>(value.bits) << shift);
     }
+    KW_DEVICE void operator=(const Element& other) {
+      T element;
+      element.bits = static_cast<uint16_t>(other.word >> other.shift);
+      *this = element;
+    }
     KW_DEVICE operator float() const {
       T element;
       element.bits = static_cast<uint16_t>(word >> shift);
