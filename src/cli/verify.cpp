@@ -209,7 +209,8 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   KW_CHECK(log.may_go_on(job.name, options.target, job.identity));
   KW_TRY(verify::Report report, attempt(globals, options, job, "as planned", log));
   std::vector<std::string> families;
-  if (options.kernel.empty()) families = job.profile.plan.forward.fallbacks;
+  // What a person wrote or edited has none.
+  if (!job.subject.from_outside) families = job.profile.plan.forward.fallbacks;
   for (const std::string& family : families) {
     if (report.passed() || report.attempt >= verify::kMostAttempts) break;
     KW_TRY(std::optional<act::Generated> kernels, fallback(globals, job, family, target));

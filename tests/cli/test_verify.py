@@ -141,3 +141,17 @@ def test_a_misread_source_is_caught_by_torch(kw, relu):
     run = kw("verify", "ramp", "--own-types", "--json")
     assert run.returncode == 1, run.stdout + run.stderr
     assert gates(json.loads(run.stdout))["torch"] == "failed"
+
+
+def test_files_that_were_edited_are_judged_as_they_are(kw, relu):
+    assert kw("act", "relu").returncode == 0
+    path = relu / "kernels/relu/act/cpu/relu_forward.cpp"
+    text = path.read_text()
+    changed = text.replace(" < end;", " < end - 1;", 1)
+    assert changed != text
+    path.write_text(changed)
+    run = kw("verify", "relu", "--own-types", "--json")
+    assert run.returncode == 1, run.stdout
+    report = json.loads(run.stdout)
+    assert report["notes"] == ["the files in act/cpu are not what the profile generates"]
+    assert gates(report)["written"] == "failed"
