@@ -15,6 +15,7 @@ TEST_P(EmulatedExamples, AgreeWithTheOracleInEveryOrder) {
   options.where = Where::Emulation;
   options.shapes = slow_tests() ? 20 : 8;
   options.types = slow_tests() ? TypeChoice::All : TypeChoice::Two;
+  options.most = 6'000;
   options.longest = 20'001;
   expect_example(GetParam(), options);
 }
@@ -23,6 +24,7 @@ TEST_P(EmulatedExamples, AreCleanUnderTheSanitizers) {
   SweepOptions options;
   options.where = Where::SanitizedEmulation;
   options.shapes = slow_tests() ? 10 : 4;
+  options.most = 6'000;
   options.types = slow_tests() ? TypeChoice::Two : TypeChoice::One;
   expect_example(GetParam(), options);
 }

@@ -16,13 +16,14 @@ using act::test::Sizes;
 using ir::DType;
 
 // Sizes that kernels trip over: nothing, one, primes, beside powers of two, beside the tile.
-Sizes draw_sizes(const ir::Graph& graph, ir::random::Dice& dice, size_t number, int64_t longest) {
+Sizes draw_sizes(const ir::Graph& graph, ir::random::Dice& dice, size_t number, const SweepOptions& options) {
+  const int64_t longest = options.longest;
   const std::vector<int64_t> kFew = {1, 2, 3, 32}, kSmall = {1, 2, 3, 5, 7, 8, 13},
                              kLarge = {17, 31, 33, 64, 127, 129, 257, 1023, 1025, 2049};
   for (int tries = 0;; ++tries) {
     constexpr int kMostTries = 1000;  // for a long dimension that a constraint does not admit
     const bool is_long = number == 3 && longest > 0 && tries < kMostTries;
-    const int64_t most = is_long ? 2 * longest : 20'000;
+    const int64_t most = is_long ? 2 * longest : options.most;
     Sizes sizes;
     int64_t product = 1;
     // Mostly rows are long; of many short ones a few thousand will do.
@@ -92,7 +93,7 @@ void expect_example(const std::string& name, const SweepOptions& options) {
   for (char c : name) seed = seed * 31 + static_cast<unsigned char>(c);
   ir::random::Dice dice(seed);
   for (size_t number = 0; number < options.shapes; ++number) {
-    const Sizes sizes = draw_sizes(math->forward, dice, number, options.longest);
+    const Sizes sizes = draw_sizes(math->forward, dice, number, options);
     ir::Environment call = act::test::inputs_for(math->forward, sizes, number + 1);
     if (number % 2)  // distributions and the like: between 0 and 1
       for (auto& [name, array] : call.inputs)

@@ -20,7 +20,8 @@ struct SweepOptions {
   Where where = Where::Cpu;
   size_t shapes = 20;
   TypeChoice types = TypeChoice::Some;
-  int64_t longest = 0;  // one shape has a dimension this long
+  int64_t most = 20'000;  // elements of a shape
+  int64_t longest = 0;    // one shape has a dimension this long
 };
 
 void expect_example(const std::string& name, const SweepOptions& options);
