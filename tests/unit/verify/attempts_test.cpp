@@ -1,0 +1,45 @@
+#include "verify/attempts.h"
+
+#include <gtest/gtest.h>
+
+namespace kw::verify {
+namespace {
+
+Attempt attempt(const std::string& subject, bool failed, const std::string& target = "cpu") {
+  return {"2024-05-01T12:00:00Z",
+          target,
+          subject,
+          "k",
+          "as planned",
+          failed ? std::vector<std::string>{"error"} : std::vector<std::string>{},
+          0xABCDEF0123456789};
+}
+
+TEST(Attempts, AnAttemptReadsBackAsItWasWritten) {
+  const Attempt one = attempt("s", true);
+  const auto back = read_attempts(to_line(one) + "\n", "attempts.jsonl");
+  ASSERT_TRUE(back);
+  ASSERT_EQ(back->size(), 1u);
+  EXPECT_EQ(back->front(), one);
+}
+
+TEST(Attempts, FailuresInARowOfTheSameSubjectAreStrikes) {
+  std::vector<Attempt> all = {attempt("old", true), attempt("s", true), attempt("s", true)};
+  EXPECT_EQ(strikes(all, "cpu", "s"), 2);
+  all.push_back(attempt("s", true, "cuda"));  // another target does not count
+  EXPECT_EQ(strikes(all, "cpu", "s"), 2);
+  EXPECT_EQ(strikes(all, "cpu", "changed"), 0);
+  all.push_back(attempt("s", false));
+  EXPECT_EQ(strikes(all, "cpu", "s"), 0);
+}
+
+TEST(Attempts, ALineThatIsNoAttemptIsBlamed) {
+  for (const char* text : {"{}", "[1]", "nonsense", "{\"when\": 3}"}) {
+    const auto read = read_attempts(std::string("\n") + text, "attempts.jsonl");
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().place->line, 2);
+  }
+}
+
+}  // namespace
+}  // namespace kw::verify
