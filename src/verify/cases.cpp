@@ -188,6 +188,16 @@ std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_eleme
     }
     add(sizes);
   }
+  // Where a size must be a multiple of a number: another multiple than the first.
+  for (const ir::SizeConstraint& constraint : graph.constraints) {
+    const auto symbol = constraint.left.as_symbol();
+    const auto divisor = constraint.right.constant();
+    if (constraint.kind != ir::SizeConstraint::Kind::Divisible || !symbol || !divisor) continue;
+    Sizes sizes;
+    for (const std::string& name : names) sizes[name] = 3;
+    sizes[graph.symbols[static_cast<std::size_t>(*symbol)].name] = 3 * *divisor;
+    add(sizes);
+  }
   return shapes;
 }
 
