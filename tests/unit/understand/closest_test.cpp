@@ -44,8 +44,7 @@ TEST(Closest, AnOpThatSharesNothingIsCloseToNone) {
 }
 
 TEST(Closest, AKernelBuiltAroundSomethingElseIsNotClose) {
-  const std::string linear =
-      "op f(x: T[r, c], w: T[o, c], b: T[o])\n  y = max(contract(x, w, c) + b, 0)\nreturn y\n";
+  const std::string linear = "op f(x: T[r, c], w: T[o, c], b: T[o])\n  y = max(contract(x, w, c) + b, 0)\nreturn y\n";
   EXPECT_EQ(value(decided(linear), "closest"), "matmul");  // and not conv2d, which has the bias too, but windows
 }
 
