@@ -277,7 +277,7 @@ bool has_sanitizer() {
 }
 
 TEST(GpuSanitizerTest, ARightKernelHasNoComplaint) {
-  if (!has_sanitizer()) GTEST_SKIP();
+  if (!has_sanitizer()) GTEST_SKIP() << "compute-sanitizer is not on this machine";
   for (const auto check : {Device::Check::Memory, Device::Check::Races, Device::Check::Barriers}) {
     const GpuResult result = run_case({.body = kRight}, check);
     EXPECT_FALSE(result.outcome.fault) << result.outcome.fault->message;
@@ -285,7 +285,7 @@ TEST(GpuSanitizerTest, ARightKernelHasNoComplaint) {
 }
 
 TEST(GpuSanitizerTest, AReadJustPastTheEndIsSeen) {
-  if (!has_sanitizer()) GTEST_SKIP();
+  if (!has_sanitizer()) GTEST_SKIP() << "compute-sanitizer is not on this machine";
   const GpuResult result = run_case({.body = "if (i < n) y[i] = x[i + 1];"}, Device::Check::Memory);
   ASSERT_TRUE(result.outcome.fault) << "it was not seen";
   std::printf("%s\n", result.outcome.fault->message.c_str());
@@ -293,7 +293,7 @@ TEST(GpuSanitizerTest, AReadJustPastTheEndIsSeen) {
 }
 
 TEST(GpuSanitizerTest, AMissingBarrierIsARace) {
-  if (!has_sanitizer()) GTEST_SKIP();
+  if (!has_sanitizer()) GTEST_SKIP() << "compute-sanitizer is not on this machine";
   const GpuResult result =
       run_case({.body = "__shared__ float parts[256]; parts[threadIdx.x] = float(i); if (i < n) y[i] = "
                         "T(parts[(threadIdx.x + 64) % 256]);"},
