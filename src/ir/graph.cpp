@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/infer.h"
+#include "ir/without_nodes.h"
 
 namespace kw::ir {
 namespace {
@@ -307,12 +308,7 @@ Graph bind_types(const Graph& graph, const std::map<std::string, DType>& binding
     auto given = bindings.find(parameter.name);
     dtypes.push_back(given == bindings.end() ? parameter.default_dtype : given->second);
   }
-  Graph start = graph;
-  start.nodes.clear();
-  start.origins.clear();
-  start.names.clear();
-  start.inputs.clear();
-  start.outputs.clear();
+  Graph start = without_nodes(graph);
   start.type_parameters.clear();
   GraphBuilder builder(std::move(start));
   std::map<NodeId, NodeId> image;

@@ -5,6 +5,7 @@
 
 #include "ir/max_flow.h"
 #include "ir/saved_name.h"
+#include "ir/without_nodes.h"
 
 namespace kw::ir {
 namespace {
@@ -136,15 +137,7 @@ std::vector<AxisId> interface_order(const Graph& joint, const std::vector<AxisId
 }
 
 // A builder over the same axes, symbols and type parameters, without a node.
-GraphBuilder empty_like(const Graph& joint) {
-  Graph start = joint;
-  start.nodes.clear();
-  start.origins.clear();
-  start.names.clear();
-  start.inputs.clear();
-  start.outputs.clear();
-  return GraphBuilder(std::move(start));
-}
+GraphBuilder empty_like(const Graph& joint) { return GraphBuilder(without_nodes(joint)); }
 
 void copy_outputs(const Graph& joint, const std::vector<Output>& outputs, GraphBuilder& builder,
                   std::map<NodeId, NodeId>& image) {

@@ -2,6 +2,7 @@
 
 #include "ir/simplify/pattern.h"
 #include "ir/simplify/simplify.h"
+#include "ir/without_nodes.h"
 
 namespace kw::ir {
 namespace {
@@ -96,13 +97,7 @@ class BottomUp final : public Rewriter {
 }  // namespace
 
 Graph rewrite(const Graph& graph, std::span<const Rule> rules) {
-  Graph start = graph;
-  start.nodes.clear();
-  start.origins.clear();
-  start.names.clear();
-  start.inputs.clear();
-  start.outputs.clear();
-  GraphBuilder builder(std::move(start));
+  GraphBuilder builder(without_nodes(graph));
   RuleIndex index = compile(rules);
   BottomUp rewriter(builder, index);
 

@@ -4,6 +4,7 @@
 
 #include "ir/infer.h"
 #include "ir/simplify/simplify.h"
+#include "ir/without_nodes.h"
 
 namespace kw::ir {
 namespace {
@@ -15,12 +16,7 @@ class Relabeling {
       : graph_(graph), axis_image_(std::move(axis_image)), size_image_(std::move(size_image)) {}
 
   Graph run() {
-    Graph start = graph_;
-    start.nodes.clear();
-    start.origins.clear();
-    start.names.clear();
-    start.inputs.clear();
-    start.outputs.clear();
+    Graph start = without_nodes(graph_);
     for (Axis& axis : start.axes) axis.size = size_image_(axis.size);
     std::vector<SizeConstraint> constraints = std::move(start.constraints);
     start.constraints.clear();

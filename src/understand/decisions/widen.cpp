@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/without_nodes.h"
 #include "understand/decisions/graph_view.h"
 
 namespace kw::understand {
@@ -22,13 +23,7 @@ bool is_float_cast(const Graph& graph, const Node& node) {
 // Rebuilds a graph node by node with other types. `rebuild` gives the image of a node, its operands' images at hand.
 template <class Rebuild>
 Result<Graph> rebuilt(const Graph& graph, Rebuild rebuild) {
-  Graph start = graph;
-  start.nodes.clear();
-  start.origins.clear();
-  start.names.clear();
-  start.inputs.clear();
-  start.outputs.clear();
-  GraphBuilder builder(std::move(start));
+  GraphBuilder builder(ir::without_nodes(graph));
   std::vector<NodeId> image(graph.nodes.size(), ir::kNoNode);
   for (const ir::Input& input : graph.inputs) {
     const auto node = static_cast<std::size_t>(input.node);
