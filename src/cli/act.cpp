@@ -9,17 +9,11 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cli/checkpoint.h"
-#include "cli/commands.h"
+#include "cli/stages.h"
 #include "profile/yaml.h"
 
 namespace kw::cli {
 namespace {
-
-struct Options {
-  std::string name;
-  std::string target = "cpu";
-  bool yes = false;
-};
 
 Status need_approval(const profile::KernelFolder& folder, const profile::Profile& profile, bool yes) {
   KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
@@ -49,7 +43,9 @@ std::vector<std::string> written_before(const profile::KernelFolder& folder, con
   return paths;
 }
 
-Result<Answer> run(const Globals& globals, const Options& options) {
+}  // namespace
+
+Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
   KW_TRY(const kernel::Target target, target_of(options.target));
   const profile::KernelFolder folder(globals.workspace, options.name);
   KW_TRY(const profile::Profile profile, folder.read_profile());
@@ -82,14 +78,12 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   return Answer{text, dump(object)};
 }
 
-}  // namespace
-
 Action add_act(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ActOptions>();
   app.add_option("NAME", options->name, "the kernel")->required();
   app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton")->type_name("TARGET");
   app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
-  return [options](const Globals& globals) { return run(globals, *options); };
+  return [options](const Globals& globals) { return run_act(globals, *options); };
 }
 
 }  // namespace kw::cli

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "profile/decision.h"
 #include "profile/yaml.h"
 
@@ -53,26 +52,6 @@ Result<std::vector<profile::ScheduleRow>> schedules_of(const profile::KernelFold
   if (!file_exists(file)) return std::vector<profile::ScheduleRow>();
   KW_TRY(const std::string text, read_text(file));
   return profile::schedules_from_yaml(text, file);
-}
-
-Result<std::string> hash_of_files(const profile::KernelFolder& folder) {
-  Sha256 hash;
-  bool any = false;
-  const auto add = [&](const std::string& path) -> Status {
-    KW_TRY(const std::string text, read_text(folder.file(path)));
-    for (const std::string& part : {path, text}) hash.add(std::to_string(part.size()) + ":" + part);
-    return {};
-  };
-  for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda, kernel::Target::Triton}) {
-    const std::string base = "act/" + std::string(kernel::name_of(target)) + "/", path = base + "manifest.json";
-    if (!file_exists(folder.file(path))) continue;
-    any = true;
-    KW_CHECK(add(path));
-    KW_TRY(const std::string text, read_text(folder.file(path)));
-    KW_TRY(const kernel::Manifest manifest, kernel::manifest_from_json(text, folder.file(path)));
-    for (const std::string& file : manifest.files()) KW_CHECK(add(base + file));
-  }
-  return any ? hash.hex() : std::string();
 }
 
 }  // namespace kw::cli

@@ -19,7 +19,5 @@ std::string dump(const nlohmann::ordered_json& object);             // as --json
 
 Result<kernel::Target> target_of(const std::string& name);                                    // cpu, cuda, triton
 Result<std::vector<profile::ScheduleRow>> schedules_of(const profile::KernelFolder& folder);  // none: no file
-// Of everything that act wrote, for every target; empty where it wrote nothing.
-Result<std::string> hash_of_files(const profile::KernelFolder& folder);
 
 }  // namespace kw::cli

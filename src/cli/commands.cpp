@@ -2,6 +2,7 @@
 
 namespace kw::cli {
 
+Action add_dev(CLI::App& app);
 Action add_understand(CLI::App& app);
 Action add_review(CLI::App& app);
 Action add_set(CLI::App& app);
@@ -16,6 +17,7 @@ Action add_doctor(CLI::App& app);
 namespace {
 
 constexpr CommandRow kCommands[] = {
+    {"dev", "from a source to a verified kernel, with a checkpoint after each stage", add_dev},
     {"understand", "reads an op and writes its profile", add_understand},
     {"review", "the profile on one page, to be judged in a minute", add_review},
     {"set", "changes a decision and what follows from it", add_set},

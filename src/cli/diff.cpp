@@ -5,13 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/checkpoint.h"
-#include "cli/commands.h"
+#include "cli/stages.h"
 #include "profile/difference.h"
 
 namespace kw::cli {
-namespace {
 
-Result<Answer> run(const Globals& globals, const std::string& name) {
+Result<Answer> run_diff(const Globals& globals, const std::string& name) {
   const profile::KernelFolder folder(globals.workspace, name);
   KW_TRY(const profile::Profile now, folder.read_profile());
   KW_TRY(const std::optional<profile::Profile> approved, folder.approved_profile());
@@ -26,12 +25,10 @@ Result<Answer> run(const Globals& globals, const std::string& name) {
   return Answer{changes.empty() ? "nothing changed since approval\n" : profile::to_text(changes), dump(object)};
 }
 
-}  // namespace
-
 Action add_diff(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   app.add_option("NAME", *name, "the kernel")->required();
-  return [name](const Globals& globals) { return run(globals, *name); };
+  return [name](const Globals& globals) { return run_diff(globals, *name); };
 }
 
 }  // namespace kw::cli

@@ -11,16 +11,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/checkpoint.h"
-#include "cli/commands.h"
+#include "cli/stages.h"
 
 namespace kw::cli {
 namespace {
-
-struct Options {
-  std::string name;
-  bool all = false;
-  bool files = false;
-};
 
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 
@@ -57,7 +51,9 @@ std::string as_object(const profile::Profile& profile, profile::ApprovalState ap
   return dump(object);
 }
 
-Result<Answer> run(const Globals& globals, const Options& options) {
+}  // namespace
+
+Result<Answer> run_review(const Globals& globals, const ReviewOptions& options) {
   const profile::KernelFolder folder(globals.workspace, options.name);
   KW_TRY(const profile::Profile profile, folder.read_profile());
   KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
@@ -76,14 +72,12 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   return Answer{profile::review_page(profile, approval, source_line, page), as_object(profile, approval, files)};
 }
 
-}  // namespace
-
 Action add_review(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReviewOptions>();
   app.add_option("NAME", options->name, "the kernel")->required();
   app.add_flag("--all", options->all, "the engine's own choices too");
   app.add_flag("--files", options->files, "what will be generated");
-  return [options](const Globals& globals) { return run(globals, *options); };
+  return [options](const Globals& globals) { return run_review(globals, *options); };
 }
 
 }  // namespace kw::cli

@@ -4,29 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "cli/checkpoint.h"
 #include "cli/commands.h"
+#include "cli/standing.h"
 
 namespace kw::cli {
 namespace {
-
-struct Next {
-  std::string stage, command;
-};
-
-bool has_files(const profile::KernelFolder& folder) {
-  return file_exists(folder.file("act/cpu/manifest.json")) || file_exists(folder.file("act/cuda/manifest.json")) ||
-         file_exists(folder.file("act/triton/manifest.json"));
-}
-
-Next next_of(const profile::KernelFolder& folder, profile::ApprovalState approval) {
-  const std::string& name = folder.name();
-  if (approval == profile::ApprovalState::Missing) return {"the profile waits for review", "kw review " + name};
-  if (approval == profile::ApprovalState::Void) return {"the profile changed since it was approved", "kw diff " + name};
-  if (has_files(folder)) return {"the files are generated", "kw verify " + name};
-  return {"the profile is approved", "kw act " + name};
-}
 
 Result<Answer> run(const Globals& globals, const std::string& only) {
   std::vector<std::string> names = {only};
@@ -45,12 +28,12 @@ Result<Answer> run(const Globals& globals, const std::string& only) {
       continue;  // one broken profile does not hide the others
     }
     const profile::Profile& profile = *read;
-    KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
+    KW_TRY(const Standing standing, standing_of(folder, profile));
     KW_TRY(const std::vector<profile::Approval> log, folder.read_approvals());
-    const Next next = next_of(folder, approval);
-    text += fmt::format("{:<28} {}; next: {}\n", name, next.stage, next.command);
+    const NextStep next = next_step(folder, standing);
+    text += fmt::format("{:<28} {}{}\n", name, next.stage, next.command.empty() ? "" : "; next: " + next.command);
     nlohmann::ordered_json kernel = {
-        {"name", name}, {"approval", to_text(approval)}, {"stage", next.stage}, {"next", next.command}};
+        {"name", name}, {"approval", to_text(standing.profile)}, {"stage", next.stage}, {"next", next.command}};
     kernel["approvals"] = nlohmann::ordered_json::array();
     for (const profile::Approval& entry : log)
       kernel["approvals"].push_back(nlohmann::ordered_json::parse(to_line(entry)));

@@ -8,25 +8,16 @@
 #include "base/progress.h"
 #include "cli/assignment.h"
 #include "cli/checkpoint.h"
-#include "cli/commands.h"
+#include "cli/stages.h"
 #include "understand/understand.h"
 
 namespace kw::cli {
 namespace {
 
-struct Options {
-  std::string source;
-  std::string math;
-  std::string name;
-  std::vector<std::string> shapes, dtypes, init;
-  bool eval = false;
-  bool replace = false;
-};
-
-Result<understand::UnderstandRequest> request_of(const Options& options, bool has_math) {
+Result<understand::UnderstandRequest> request_of(const UnderstandOptions& options) {
   understand::UnderstandRequest request;
   request.source = options.source;
-  if (has_math) request.math = options.math;
+  request.math = options.math;
   request.name = options.name;
   request.replace = options.replace;
   request.options.eval = options.eval;
@@ -36,9 +27,12 @@ Result<understand::UnderstandRequest> request_of(const Options& options, bool ha
   return request;
 }
 
-Result<Answer> run(const Globals& globals, const Options& options, bool has_math) {
-  if (has_math && !options.source.empty()) return fail(ErrorKind::BadInput, "give a SOURCE or --math TEXT, not both");
-  KW_TRY(const understand::UnderstandRequest request, request_of(options, has_math));
+}  // namespace
+
+Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& options) {
+  if (options.math && !options.source.empty())
+    return fail(ErrorKind::BadInput, "give a SOURCE or --math TEXT, not both");
+  KW_TRY(const understand::UnderstandRequest request, request_of(options));
   Progress progress("understand", 3, progress_mode(globals.quiet || globals.json));
   KW_TRY(const understand::Understood result,
          understand::understand(request, globals.workspace, [&](std::string_view step) { progress.step(step); }));
@@ -54,23 +48,25 @@ Result<Answer> run(const Globals& globals, const Options& options, bool has_math
   return Answer{text, dump(object)};
 }
 
-}  // namespace
-
-Action add_understand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("SOURCE", options->source, "file.py[:Name], - (stdin), file.kw, file.json, or words");
-  CLI::Option* math = app.add_option("--math", options->math, "the op as math text")->type_name("TEXT");
-  app.add_option("--name", options->name, "the kernel's name; otherwise the source's own")->type_name("N");
-  app.add_option("--shape", options->shapes, "x=rows,cols or x=4096,1024")
+void add_source_options(CLI::App& app, UnderstandOptions& options) {
+  app.add_option("SOURCE", options.source, "file.py[:Name], - (stdin), file.kw, file.json, or words");
+  app.add_option("--math", options.math, "the op as math text")->type_name("TEXT");
+  app.add_option("--name", options.name, "the kernel's name; otherwise the source's own")->type_name("N");
+  app.add_option("--shape", options.shapes, "x=rows,cols or x=4096,1024")
       ->type_name("X=SIZES")
       ->allow_extra_args(false);
-  app.add_option("--dtype", options->dtypes, "x=bf16")->type_name("X=TYPE")->allow_extra_args(false);
-  app.add_option("--init", options->init, "eps=1e-6: an argument of the constructor, or a scalar")
+  app.add_option("--dtype", options.dtypes, "x=bf16")->type_name("X=TYPE")->allow_extra_args(false);
+  app.add_option("--init", options.init, "eps=1e-6: an argument of the constructor, or a scalar")
       ->type_name("X=VALUE")
       ->allow_extra_args(false);
-  app.add_flag("--eval", options->eval, "read the module in evaluation mode");
-  app.add_flag("--replace", options->replace, "take the place of a kernel of that name from another source");
-  return [options, math](const Globals& globals) { return run(globals, *options, math->count() > 0); };
+  app.add_flag("--eval", options.eval, "read the module in evaluation mode");
+  app.add_flag("--replace", options.replace, "take the place of a kernel of that name from another source");
+}
+
+Action add_understand(CLI::App& app) {
+  auto options = std::make_shared<UnderstandOptions>();
+  add_source_options(app, *options);
+  return [options](const Globals& globals) { return run_understand(globals, *options); };
 }
 
 }  // namespace kw::cli

@@ -9,7 +9,8 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/checkpoint.h"
-#include "cli/commands.h"
+#include "cli/stages.h"
+#include "cli/standing.h"
 #include "profile/folder.h"
 #include "profile/schedules.h"
 #include "profile/yaml.h"
@@ -23,12 +24,6 @@
 namespace kw::cli {
 namespace {
 
-struct Options {
-  std::string name, target = "cpu", kernel, manifest, reference, seed;
-  bool own_types = false, no_timing = false;
-  double time_limit = 10;
-};
-
 // What is to be judged, and where its attempts and reports are kept.
 struct Job {
   std::string name;
@@ -41,26 +36,14 @@ struct Job {
   std::vector<std::string> notes;
 };
 
-// The files that act made for a target, if they are there.
-Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder& folder, const std::string& target) {
-  const std::string base = folder.file("act/" + target + "/");
-  if (!file_exists(base + "manifest.json")) return std::nullopt;
-  act::Generated found;
-  KW_TRY(const std::string text, read_text(base + "manifest.json"));
-  KW_TRY(found.manifest, kernel::manifest_from_json(text, base + "manifest.json"));
-  for (const std::string& file : found.manifest.files()) {
-    KW_TRY(found.files[file], read_text(base + file));
-  }
-  return found;
-}
-
 Result<act::Generated> generate(const profile::KernelFolder& folder, const profile::Profile& profile,
                                 kernel::Target target) {
   KW_TRY(const std::vector<profile::ScheduleRow> schedules, schedules_of(folder));
   return act::act(profile, schedules, target);
 }
 
-Result<Job> generated_job(const Options& options, const profile::KernelFolder& folder, Job job, kernel::Target target) {
+Result<Job> generated_job(const VerifyOptions& options, const profile::KernelFolder& folder, Job job,
+                          kernel::Target target) {
   KW_TRY(act::Generated kernels, generate(folder, job.profile, target));
   KW_TRY(std::optional<act::Generated> found, files_on_disk(folder, options.target));
   bool edited = false;
@@ -74,7 +57,7 @@ Result<Job> generated_job(const Options& options, const profile::KernelFolder& f
   return job;
 }
 
-Result<Job> hand_written_job(const Options& options, Job job) {
+Result<Job> hand_written_job(const VerifyOptions& options, Job job) {
   KW_TRY(verify::Subject math, verify::subject_of(job.profile, {}, {}, true));
   KW_TRY(verify::HandWritten kernel,
          verify::read_hand_written(options.kernel,
@@ -88,7 +71,7 @@ Result<Job> hand_written_job(const Options& options, Job job) {
   return job;
 }
 
-Result<Job> job_of_profile(const Globals& globals, const Options& options, kernel::Target target) {
+Result<Job> job_of_profile(const Globals& globals, const VerifyOptions& options, kernel::Target target) {
   const profile::KernelFolder folder(globals.workspace, options.name);
   Job job;
   job.name = options.name;
@@ -109,7 +92,7 @@ Result<Job> job_of_profile(const Globals& globals, const Options& options, kerne
                                 : hand_written_job(options, std::move(job));
 }
 
-Result<Job> job_of_reference(const Globals& globals, const Options& options) {
+Result<Job> job_of_reference(const Globals& globals, const VerifyOptions& options) {
   Job job;
   KW_TRY(const understand::LocatedSource located, understand::locate_source(options.reference, std::nullopt));
   KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
@@ -127,7 +110,7 @@ Result<Job> job_of_reference(const Globals& globals, const Options& options) {
   return job;
 }
 
-Result<Job> job_of(const Globals& globals, const Options& options) {
+Result<Job> job_of(const Globals& globals, const VerifyOptions& options) {
   KW_TRY(const kernel::Target target, target_of(options.target));
   if (!options.reference.empty()) {
     if (options.kernel.empty()) return bad_input("--reference needs --kernel FILE");
@@ -159,8 +142,8 @@ Result<std::optional<act::Generated>> fallback(const Globals& globals, Job& job,
   return std::move(*kernels);
 }
 
-Result<verify::Report> attempt(const Globals& globals, const Options& options, Job& job, const std::string& variant,
-                               const verify::AttemptLog& log) {
+Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& options, Job& job,
+                               const std::string& variant, const verify::AttemptLog& log) {
   verify::JudgeOptions judge_options;
   judge_options.cases.only_own_types = options.own_types;
   judge_options.device.limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(options.time_limit * 1000));
@@ -202,7 +185,9 @@ void time_passes(Job& job, kernel::Target target, verify::Report& report) {
   for (const verify::PassSpeed& speed : *timed) report.speeds.push_back(verify::row_of(speed));
 }
 
-Result<Answer> run(const Globals& globals, const Options& options) {
+}  // namespace
+
+Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) {
   KW_TRY(Job job, job_of(globals, options));
   KW_TRY(const kernel::Target target, target_of(options.target));
   const verify::AttemptLog log(job.folder + "/attempts.jsonl");
@@ -232,10 +217,8 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   return Answer{text, dump(object), report.passed() ? 0 : 1};
 }
 
-}  // namespace
-
 Action add_verify(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   app.add_option("NAME", options->name, "the kernel");
   app.add_option("--target", options->target, "cpu (the default), cuda or triton")->type_name("T");
   app.add_option("--kernel", options->kernel, "a kernel that a person wrote")->type_name("FILE");
@@ -248,7 +231,7 @@ Action add_verify(CLI::App& app) {
   app.add_option("--time-limit", options->time_limit, "seconds that one call may take")
       ->type_name("S")
       ->check(CLI::Range(0.1, 3600.0));
-  return [options](const Globals& globals) { return run(globals, *options); };
+  return [options](const Globals& globals) { return run_verify(globals, *options); };
 }
 
 }  // namespace kw::cli

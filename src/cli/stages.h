@@ -1,0 +1,54 @@
+// The stages of a kernel's life as functions: a command runs one of them, `kw dev` all of them with the checkpoints
+// between.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace kw::cli {
+
+struct UnderstandOptions {
+  std::string source;
+  std::optional<std::string> math;  // instead of a source
+  std::string name;
+  std::vector<std::string> shapes, dtypes, init;
+  bool eval = false;
+  bool replace = false;
+};
+void add_source_options(CLI::App& app, UnderstandOptions& options);
+Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& options);
+
+struct ReviewOptions {
+  std::string name;
+  bool all = false;
+  bool files = false;
+};
+Result<Answer> run_review(const Globals& globals, const ReviewOptions& options);
+
+Result<Answer> run_diff(const Globals& globals, const std::string& name);
+
+struct ApproveOptions {
+  std::string name;
+  std::string stage = "profile";
+  bool yes = false;
+};
+Result<Answer> run_approve(const Globals& globals, const ApproveOptions& options);
+
+struct ActOptions {
+  std::string name;
+  std::string target = "cpu";
+  bool yes = false;
+};
+Result<Answer> run_act(const Globals& globals, const ActOptions& options);
+
+struct VerifyOptions {
+  std::string name, target = "cpu", kernel, manifest, reference, seed;
+  bool own_types = false, no_timing = false;
+  double time_limit = 10;
+};
+Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options);
+
+}  // namespace kw::cli

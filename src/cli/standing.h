@@ -1,0 +1,38 @@
+// How far a kernel has come: which of its stages have run, and which of them a person has approved as they are now.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "act/act.h"
+#include "profile/folder.h"
+
+namespace kw::cli {
+
+struct Standing {
+  profile::ApprovalState profile = profile::ApprovalState::Missing;
+  profile::ApprovalState files = profile::ApprovalState::Missing;
+  profile::ApprovalState report = profile::ApprovalState::Missing;
+  bool generated = false;     // there are files
+  bool files_after = false;   // the files were approved after the profile was
+  bool judged = false;        // the report is about these files
+  bool passed = false;        // and says that they are right
+  std::string report_target;  // that it judged
+};
+
+Result<Standing> standing_of(const profile::KernelFolder& folder, const profile::Profile& profile);
+
+struct NextStep {
+  std::string stage;    // "the profile waits for review"
+  std::string command;  // "kw review rms_norm"; empty: nothing is left to do
+};
+NextStep next_step(const profile::KernelFolder& folder, const Standing& standing);
+
+// The files that act made for a target, or that a person put in their place; nothing where there are none.
+Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder& folder, const std::string& target);
+
+// Of what a stage left, as an approval records it; empty where there is nothing yet.
+Result<std::string> hash_of_files(const profile::KernelFolder& folder);  // of every target
+Result<std::string> hash_of_report(const profile::KernelFolder& folder);
+
+}  // namespace kw::cli
