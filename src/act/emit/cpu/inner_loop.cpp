@@ -1,0 +1,134 @@
+#include "act/emit/cpu/inner_loop.h"
+
+#include <algorithm>
+
+#include "act/loop/index.h"
+
+namespace kw::act::cpu {
+
+bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel) {
+  std::vector<ValueId> roots;
+  for (ValueId r : stage.reductions) roots.push_back(std::get<Reduced>(kernel[r].what).arg);
+  for (const Store& store : stage.stores) roots.push_back(store.value);
+  for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
+  return roots;
+}
+
+std::vector<Accumulator> InnerLoopWriter::accumulators(const Stage& stage) {
+  const auto partials = std::count_if(stage.reductions.begin(), stage.reductions.end(),
+                                      [&](ValueId r) { return has_partials(kernel_, r); });
+  std::vector<Accumulator> all;
+  for (ValueId r : stage.reductions)
+    all.push_back(make_accumulator(kernel_, r, partials + sums_inside(stage) == 1, types_, names_));
+  return all;
+}
+
+int64_t InnerLoopWriter::sums_inside(const Stage& stage) const {
+  return std::count_if(stage.accumulates.begin(), stage.accumulates.end(),
+                       [&](const Accumulate& sum) { return !moves(sum); });
+}
+
+bool InnerLoopWriter::moves(const Accumulate& sum) const {
+  return std::any_of(sum.at.begin(), sum.at.end(),
+                     [&](const Index& index) { return has(axes_of(index), nest_.inner); });
+}
+
+std::optional<Index> InnerLoopWriter::offset_along(const Index& index) const {
+  if (index == axis_index(nest_.inner)) return size_index(0);
+  if (index.kind != Index::Kind::Add) return std::nullopt;
+  for (size_t i : {0, 1})
+    if (index.operands[i] == axis_index(nest_.inner) && index.operands[1 - i].kind == Index::Kind::Size)
+      return index.operands[1 - i];
+  return std::nullopt;
+}
+
+bool InnerLoopWriter::is_streamed(const Store& store) const {
+  Axes axes;
+  for (const Index& index : store.at)
+    for (LoopAxisId a : axes_of(index))
+      if (!has(axes, a)) axes.push_back(a);
+  return axes.size() == nest_.around().size() + 1 && !store.at.empty() && offset_along(store.at.back()) &&
+         std::count_if(store.at.begin(), store.at.end(),
+                       [&](const Index& index) { return has(axes_of(index), nest_.inner); }) == 1;
+}
+
+InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulator>& sums, const std::string& at,
+                                 const std::vector<Store>& stores) {
+  InnerLoop out;
+  std::vector<ValueId> roots;
+  std::set<ValueId> stored;
+  for (const Accumulator& sum : sums) roots.push_back(sum.arg);
+  for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
+  for (const Store& store : stores) {
+    roots.push_back(store.value);
+    stored.insert(store.value);
+  }
+  scopes_.define(roots, out.body, stored);
+  for (const Accumulator& sum : sums) {
+    const std::string term = scopes_.expressions.as(sum.arg, sum.type);
+    if (at.empty() && sum.adds_tiles()) {
+      out.before.line("alignas(64) " + array(sum.type, sum.name) + ";");
+      out.body.line(sum.name + in_tile() + " = " + term + ";");
+      continue;
+    }
+    out.body.line(sum.combine(term, at));
+    if (!at.empty()) continue;
+    if (sum.partial()) out.before.line(sum.type + " " + sum.name + " = " + sum.start + ";");
+    out.clauses.push_back("reduction(" + sum.clause + " : " + sum.name + ")");
+  }
+  for (const Accumulate& sum : stage.accumulates) {
+    const std::string type = types_.computed(kernel_[sum.value].type);
+    const std::string wide = types_.stored(program_.buffers[static_cast<size_t>(sum.buffer)].type);
+    const std::string term = scopes_.expressions.as(sum.value, wide);
+    if (moves(sum)) {
+      out.body.line(scopes_.element(sum.buffer, sum.at, true) + " += " + term + ";");
+      continue;
+    }
+    const std::string name = names_.fresh(names_.tensor(sum.buffer) + "_terms");
+    out.before.line("alignas(64) " + array(wide, name) + ";");
+    out.body.line(name + in_tile() + " = " + term + ";");
+    out.after.line(scopes_.element(sum.buffer, sum.at, true) + " += kw::tile_sum(" + name + ", end - tile);");
+  }
+  for (const Store& store : stores) {
+    const std::string target = scopes_.element(store.buffer, store.at);
+    const std::string value = stored_text(store);
+    if (!is_streamed(store)) {
+      out.body.line(target + " = " + value + ";");
+      continue;
+    }
+    const Buffer& buffer = program_.buffers[static_cast<size_t>(store.buffer)];
+    const std::string row = *scopes_.row(store.buffer, store.at);
+    const std::string block = names_.fresh(buffer.name + "_block"), place = names_.fresh(buffer.name + "_tile");
+    const Index offset = *offset_along(store.at.back());
+    const std::string first = offset == size_index(0) ? "tile" : "tile + " + names_.factor(offset);
+    out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile> " + block + "(" + row + ", " +
+                    first + ", " + stream_flag(store) + ");");
+    out.before.line("const auto " + place + " = " + block + ".row();");
+    out.body.line(place + "[" + names_.variable(nest_.inner) + " - tile] = " + value + ";");
+    out.after.line(block + ".finish(end - tile);");
+  }
+  return out;
+}
+
+std::string InnerLoopWriter::stored_text(const Store& store) {
+  return scopes_.expressions.stored(store.value, program_.buffers[static_cast<size_t>(store.buffer)].type);
+}
+
+std::string InnerLoopWriter::in_tile() const { return "[" + names_.variable(nest_.inner) + " - tile]"; }
+
+std::string InnerLoopWriter::stream_flag(const Store& store) {
+  const Buffer& buffer = program_.buffers[static_cast<size_t>(store.buffer)];
+  auto known = stream_flags_.find(store.buffer);
+  if (known != stream_flags_.end()) return known->second;
+  Axes axes;
+  for (const Index& index : store.at)
+    for (LoopAxisId a : axes_of(index))
+      if (!has(axes, a)) axes.push_back(a);
+  const std::string flag = names_.fresh("stream_" + buffer.name);
+  scopes_.setup.line("const bool " + flag + " = kw::streams<" + types_.stored(buffer.type) + ">(" +
+                     names_.product(axes) + ", " + names_.size(nest_.inner) + ", kStreamBytes);");
+  return stream_flags_[store.buffer] = flag;
+}
+}  // namespace kw::act::cpu

@@ -1,0 +1,57 @@
+// The innermost loop of a stage: what is declared before it, what one element does, and what follows. Terms of sums are
+// gathered in an array of the tile, results that are larger than the cache are written in a block and streamed out.
+#pragma once
+
+#include "act/emit/cpu/accumulators.h"
+#include "act/emit/cpu/scopes.h"
+
+namespace kw::act::cpu {
+
+using Axes = std::vector<LoopAxisId>;
+
+bool has(const Axes& axes, LoopAxisId axis);
+
+struct InnerLoop {
+  Lines before, body, after;
+  std::vector<std::string> clauses;  // of its pragma
+};
+
+// What a stage's loop computes: the arguments of its reductions, what it stores and what it adds up.
+std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel);
+
+class InnerLoopWriter {
+ public:
+  InnerLoopWriter(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest, CppTypes& types,
+                  KernelNames& names, Scopes& scopes)
+      : program_(program), kernel_(kernel), nest_(nest), types_(types), names_(names), scopes_(scopes) {}
+
+  std::vector<Accumulator> accumulators(const Stage& stage);
+
+  // `at` is the index into arrays of accumulators; empty where these are scalars of the loop.
+  InnerLoop write(const Stage& stage, const std::vector<Accumulator>& sums, const std::string& at,
+                  const std::vector<Store>& stores);
+
+  std::string stored_text(const Store& store);
+  std::string in_tile() const;  // the index of an element into the arrays of its tile
+  static std::string array(const std::string& type, const std::string& name) { return type + " " + name + "[kTile]"; }
+
+ private:
+  // Accumulations whose place does not move along the innermost axis: they are reduced along it first.
+  int64_t sums_inside(const Stage& stage) const;
+  bool moves(const Accumulate& sum) const;
+  // The size that an index adds to the innermost axis, if it is a sum of the two.
+  std::optional<Index> offset_along(const Index& index) const;
+  // Results as large as the iteration space, along the innermost axis.
+  bool is_streamed(const Store& store) const;
+  std::string stream_flag(const Store& store);
+
+  const LoopProgram& program_;
+  const LoopKernel& kernel_;
+  const Nest& nest_;
+  CppTypes& types_;
+  KernelNames& names_;
+  Scopes& scopes_;
+  std::map<BufferId, std::string> stream_flags_;
+};
+
+}  // namespace kw::act::cpu

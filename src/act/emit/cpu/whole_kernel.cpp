@@ -1,0 +1,110 @@
+#include "act/emit/cpu/whole_kernel.h"
+
+#include <algorithm>
+
+#include "act/emit/skeleton.h"
+#include "base/text.h"
+
+namespace kw::act::cpu {
+namespace {
+
+class WholeKernel : public KernelBase {
+ public:
+  using KernelBase::KernelBase;
+
+ private:
+  // A kernel of one element is named after the shape that it would have.
+  std::string suffix() const override { return nest_.shape == Nest::Shape::Column ? "_elements" : "_whole"; }
+  void write() override { nest_.inner < 0 ? single() : whole(); }
+  void single();
+  void whole();
+  void whole_stage(const Stage& stage, Lines& out);
+};
+
+void WholeKernel::single() {
+  Lines point;
+  scopes_.open_rows(Level::Point, &point);
+  for (const Stage& stage : kernel_.stages) after(stage, point);
+  text_.lines = Skeleton::load(kWholeFile, "whole")
+                    .name("kernel", text_.function)
+                    .list("parameters", parameter_list())
+                    .statements("setup", scopes_.setup)
+                    .statements("stages", point)
+                    .fill();
+}
+
+void WholeKernel::whole() {
+  Lines stages;
+  scopes_.setup.line("const int64_t tiles = (" + names_.size(nest_.inner) + " + kTile - 1) / kTile;");
+  scopes_.setup.line("const int64_t blocks = " + (nest_.loop.empty() ? "" : names_.product(nest_.loop) + " * ") +
+                     "tiles;");
+  for (const Stage& stage : kernel_.stages) {
+    if (!stage.loop.empty()) whole_stage(stage, stages);
+    after(stage, stages);
+  }
+  text_.lines = Skeleton::load(kWholeFile, "whole")
+                    .name("kernel", text_.function)
+                    .list("parameters", parameter_list())
+                    .statements("setup", scopes_.setup)
+                    .statements("stages", stages)
+                    .fill();
+}
+
+void WholeKernel::whole_stage(const Stage& stage, Lines& out) {
+  std::vector<Accumulator> sums = inner_.accumulators(stage);
+  Lines partials, start, finish_chunk, combine;
+  std::map<ValueId, std::string> parts;
+  for (const Accumulator& sum : sums) {
+    const std::string parts_name = names_.fresh(names_.value(sum.value) + "_parts");
+    const std::string type = sum.partial() ? "double" : sum.type, name = sum.partial() ? sum.total : sum.name;
+    partials.line(type + " " + parts_name + "[kChunks];");
+    start.line(type + " " + name + " = " + sum.start + ";");
+    finish_chunk.line(parts_name + "[chunk] = " + name + ";");
+    if (sum.op == ir::Op::Sum || sum.op == ir::Op::Mean) {
+      combine.line(std::string(sum.partial() ? "const " : "const ") + type + " " + name + " = kw::sum_of(" +
+                   parts_name + ", kChunks);");
+    } else {
+      combine.line(type + " " + name + " = " + sum.start + ";");
+      Accumulator over_chunks = sum;
+      over_chunks.name = name;
+      combine.line("for (const " + type + " chunk : " + parts_name + ") " + over_chunks.combine("chunk"));
+    }
+  }
+  Lines row;
+  const Expressions::Environment outside = scopes_.expressions.environment;
+  scopes_.open_rows(Level::Row, &row);
+  scopes_.hoist(roots_of(stage, kernel_), out, &row);
+  const Expressions::Environment hoisted = scopes_.expressions.environment;
+  InnerLoop in = inner_.write(stage, sums, {}, stage.stores);
+  for (const Accumulator& sum : sums)
+    if (sum.partial()) in.after.line(sum.add_partial());
+  Lines before;
+  before.append(row);
+  before.append(in.before);
+  out.append(Skeleton::load(kWholeFile, "chunks")
+                 .statements("partials", partials)
+                 .expression("elements", elements())
+                 .statements("start", start)
+                 .expression("size", names_.size(nest_.inner))
+                 .statements("position", positions("block / tiles", nest_.loop))
+                 .statements("before", before)
+                 .clauses("reductions", join(in.clauses, " "))
+                 .name("i", names_.variable(nest_.inner))
+                 .statements("body", in.body)
+                 .statements("after", in.after)
+                 .statements("finish", finish_chunk)
+                 .statements("combine", combine)
+                 .fill());
+  scopes_.open_rows(Level::Row, nullptr);
+  leave(outside, hoisted);
+  finish(sums, out);
+}
+
+}  // namespace
+
+std::unique_ptr<KernelBase> whole_kernel(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest,
+                                         CppTypes& types) {
+  return std::make_unique<WholeKernel>(program, kernel, nest, types);
+}
+
+}  // namespace kw::act::cpu
