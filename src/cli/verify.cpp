@@ -208,6 +208,7 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
   if (report.passed() && !options.no_timing) time_passes(job, target, report);
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));
+  KW_CHECK(write_file_atomically(job.folder + "/report.html", verify::to_html(report)));
   std::string text = verify::to_text(report);
   for (const std::string& note : job.notes) text += "  note: " + note + "\n";
   text += "  " + job.folder + "/report.md\n";

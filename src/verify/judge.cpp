@@ -282,6 +282,7 @@ class Judge {
     row->elements += error.report.elements;
     row->beyond += error.report.beyond;
     row->unjudged += error.unjudged;
+    for (std::size_t i = 0; i < row->by_share.size(); ++i) row->by_share[i] += error.measured.by_share[i];
     if (values == Values::Ordinary) {
       row->max_error = std::max(row->max_error, error.measured.max_error);
       row->max_ulps = std::max(row->max_ulps, error.measured.max_ulps);

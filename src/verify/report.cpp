@@ -88,7 +88,8 @@ std::string to_json(const Report& report) {
                                 {"max_ulps", number(row.max_ulps)},
                                 {"ulps_99_9", number(row.ulps_99_9)},
                                 {"bound", number(row.bound)},
-                                {"max_share", number(row.max_share)}});
+                                {"max_share", number(row.max_share)},
+                                {"by_share", row.by_share}});
   object["speeds"] = ordered_json::array();
   for (const SpeedRow& row : report.speeds)
     object["speeds"].push_back({{"pass", row.pass},

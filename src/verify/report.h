@@ -1,5 +1,5 @@
 // What verify found: a verdict for each gate, and the measured errors beside their bounds. Stored as report.json
-// (schema/report.schema.json) and report.md.
+// (schema/report.schema.json), report.md and report.html.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ir/interpreter/compare.h"
 #include "ir/type.h"
 #include "verify/gates.h"
 
@@ -27,6 +28,7 @@ struct ErrorRow {
   // Of all values.
   double max_share = 0;  // error / bound
   double bound = 0;      // of that element
+  ir::ShareHistogram by_share{};
 };
 
 // One pass, timed beside its limit.
@@ -59,6 +61,7 @@ struct Report {
 
 std::string to_json(const Report& report);
 std::string to_markdown(const Report& report);
+std::string to_html(const Report& report);  // one page that needs no other file
 std::string to_text(const Report& report);  // for a terminal: one line per gate, evidence where one says no
 
 }  // namespace kw::verify

@@ -56,6 +56,7 @@ ErrorReport compare(const Array& expected, std::span<const double> got, DType ty
     ulps.push_back(in_ulps(type, error, expected.values[i]));
     if (error > bound) ++report.beyond;
     const double share = share_of(error, bound);
+    if (share <= 1) ++report.by_share[static_cast<size_t>(std::ceil(10 * share))];
     if (share > worst_share || (share == worst_share && error > errors[worst])) {
       worst_share = share;
       worst = i;

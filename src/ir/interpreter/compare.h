@@ -2,6 +2,7 @@
 // bound.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 
@@ -17,6 +18,9 @@ struct ElementError {
   double ulps = 0;  // of the type at the expected value
 };
 
+// How many elements have which share of their bound: none of it, then up to each tenth. Those beyond it are not in it.
+using ShareHistogram = std::array<int64_t, 11>;
+
 struct ErrorReport {
   int64_t elements = 0;
   int64_t beyond = 0;  // of them farther off than their bound
@@ -24,6 +28,7 @@ struct ErrorReport {
   double error_99_9 = 0, ulps_99_9 = 0;  // 99.9 % of the elements are at most this far off
   double max_share = 0;                  // the largest error / bound; infinite where an exact element differs
   ElementError worst;                    // the element with the largest share of its bound
+  ShareHistogram by_share{};
 
   bool within() const { return beyond == 0; }
 };

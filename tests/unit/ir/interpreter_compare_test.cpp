@@ -63,6 +63,13 @@ TEST(InterpreterCompare, EmptyResultsAgree) {
   EXPECT_EQ(describe(report), "all 0 elements are within their bound");
 }
 
+TEST(InterpreterCompare, ElementsAreCountedByTheirShareOfTheBound) {
+  const Array expected{{6}, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, kInf}};
+  const ErrorReport report = compare(expected, std::vector<double>{1, 1.125, 1.75, 2, 3, 9}, DType::F64);
+  EXPECT_EQ(report.by_share, (ShareHistogram{2, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1}));
+  EXPECT_EQ(report.beyond, 1);
+}
+
 TEST(InterpreterCompare, ThePlainTextNamesTheWorstElement) {
   const Array expected{{2, 2}, {1, 2, 3, 0.25}, {0, 0, 0, 0.125}};
   EXPECT_EQ(
