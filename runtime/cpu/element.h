@@ -63,10 +63,13 @@ struct f16 {
   }
   explicit f16(double value) : f16(round_to_odd(value)) {}
   operator float() const {
-    const uint32_t shifted = (static_cast<uint32_t>(bits) & 0x7fffu) << 13;
-    const uint32_t scaled = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, shifted) * 0x1p112f);
-    const uint32_t magnitude = choose_bits(mask_above(shifted, (0x7c00u << 13) - 1), shifted | 0x7f800000u, scaled);
-    return __builtin_bit_cast(float, magnitude | (static_cast<uint32_t>(bits & 0x8000u) << 16));
+    // The sign stays in front; exponent and fraction move to their place, where 2^112 is lacking.
+    const int32_t word = static_cast<int16_t>(bits);
+    const uint32_t shifted = (static_cast<uint32_t>(word) << 13) & 0x8fffe000u;
+    const float scaled = __builtin_bit_cast(float, shifted) * 0x1p112f;
+    // From 2^16 on: infinity and NaN, whose exponent is all ones.
+    const float special = __builtin_bit_cast(float, shifted | 0x7f800000u);
+    return __builtin_fabsf(scaled) >= 65536.0f ? special : scaled;
   }
 };
 
@@ -140,25 +143,23 @@ template <class T, class Value>
 inline wide<T> round_to(Value value) {
   return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
 }
-// The same without leaving 32 bits.
+// The same without leaving 32 bits. A NaN stays as it is, and the conversion that stores it sees to its bits.
 template <>
 inline float round_to<bf16, float>(float value) {
   const uint32_t word = __builtin_bit_cast(uint32_t, value);
   const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) & 0xffff0000u;
-  const uint32_t is_nan = mask_above(word & 0x7fffffffu, 0x7f800000u);
-  return __builtin_bit_cast(float, choose_bits(is_nan, 0x7fc00000u, rounded));
+  return value != value ? value : __builtin_bit_cast(float, rounded);
 }
+// Beside 1.5 2^13 times the power of two in it, the last place of an f32 is that of the number as an f16; beside 0.75,
+// that of a subnormal f16. The sum rounds there.
 template <>
 inline float round_to<f16, float>(float value) {
   const uint32_t word = __builtin_bit_cast(uint32_t, value);
-  const uint32_t magnitude = word & 0x7fffffffu;
-  const uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
-  const float beside = __builtin_bit_cast(float, magnitude) + 0.5f;  // as in f16(float)
-  const uint32_t subnormal = __builtin_bit_cast(uint32_t, beside - 0.5f);
-  const uint32_t finite = choose_bits(mask_above(0x38800000u, magnitude), subnormal, normal);
-  const uint32_t number = choose_bits(mask_above(magnitude, 0x477fefffu), 0x7f800000u, finite);
-  const uint32_t any = choose_bits(mask_above(magnitude, 0x7f800000u), 0x7fc00000u, number);
-  return __builtin_bit_cast(float, any | (word & 0x80000000u));
+  const int32_t exponent = static_cast<int32_t>(word & 0x7f800000u), least = 0x38800000;
+  const float power = __builtin_bit_cast(float, exponent > least ? exponent : least);
+  const float beside = 12288.0f * power;
+  const float rounded = __builtin_copysignf((value + beside) - beside, value);
+  return __builtin_fabsf(value) >= 65520.0f ? value * __builtin_inff() : rounded;
 }
 
 }  // namespace kw

@@ -26,6 +26,11 @@ struct Reduced {
   constexpr float kRest[] = {4.9999994e-1f, 1.6666515e-1f, 4.1668456e-2f, 8.369419e-3f, 1.3813134e-3f};
   return polynomial(r, kRest);
 }
+// e^r - 1, likewise: 2e-10.
+[[gnu::always_inline]] inline float expm1_small(float r) {
+  constexpr float kRest[] = {5.0e-1f, 1.6666666e-1f, 4.166628e-2f, 8.333504e-3f, 1.3945752e-3f, 1.9789266e-4f};
+  return fma(r * r, polynomial(r, kRest), r);
+}
 [[gnu::always_inline]] inline float exp_small(float r) { return 1.0f + fma(r * r, exp_rest(r), r); }
 
 // e^x 2^extra. The power of two is applied in two halves, so that a subnormal result is rounded once.
@@ -50,8 +55,7 @@ struct Reduced {
 [[gnu::always_inline]] inline float half_expm1(float x) {
   const Reduced reduced = reduce_exponent(clamp(x, -30.0f, 95.0f));
   const float r = reduced.r;
-  constexpr float kRest[] = {5.0e-1f, 1.6666666e-1f, 4.166628e-2f, 8.333504e-3f, 1.3945752e-3f, 1.9789266e-4f};
-  const float small = fma(r * r, polynomial(r, kRest), r);  // e^r - 1
+  const float small = expm1_small(r);
   const int32_t n = reduced.n > 129 ? 129 : reduced.n;
   const float quarter = power_of_two(n - 2);  // of 2^n, which itself may be too large
   const float over = reduced.n > 129 ? kInfinity : 0.0f;
@@ -88,7 +92,16 @@ struct Parts {
 
 }  // namespace detail
 
-[[gnu::always_inline]] inline float exp(float x) { return detail::exp_times_power(x, 0); }  // 1.0 ulp
+// 1.0 ulp; results below the least normal number are 0. Cases are settled at the end, by two selections: to limit x
+// first would make a compiler compute each case by itself.
+[[gnu::always_inline]] inline float exp(float x) {
+  using namespace detail;
+  const NearestBits n = nearest_product(x, kLog2E);
+  const float r = fma(n.number, -kLn2Low, fma(n.number, -kLn2High, x));
+  const float e = times_power_of_two(exp_small(r), n.bits);
+  const float finite = x < -87.33654f ? 0.0f : e;
+  return x <= 88.72283f ? finite : x + kInfinity;  // NaN stays NaN
+}
 
 [[gnu::always_inline]] inline float exp2(float x) {  // 1.0 ulp
   const float inside = detail::clamp(x, -160.0f, 130.0f);
@@ -130,18 +143,20 @@ struct Parts {
   return detail::with_sign_of(x == 0.0f ? 0.0f : special, special != special ? special : x);
 }
 
-[[gnu::always_inline]] inline float sigmoid(float x) {  // 2.3 ulp
-  const float e = exp(-__builtin_fabsf(x));
-  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
-}
+[[gnu::always_inline]] inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }  // 2.5 ulp
 
-[[gnu::always_inline]] inline float tanh(float x) {  // 1.3 ulp
-  // |x| <= 0.6: x + x^3 P(x^2), minimax, 4e-9. Beyond: 1 - 2/(e^2x + 1).
+[[gnu::always_inline]] inline float tanh(float x) {  // 1.4 ulp
+  using namespace detail;
+  // |x| < 0.6: x + x^3 P(x^2), minimax, 4e-9. Beyond: 1 - 2/(e^2x + 1), of which the quotient needs few digits.
   constexpr float kNear[] = {-3.3333287e-1f, 1.3331549e-1f, -5.3749118e-2f, 2.0671478e-2f, -5.7430025e-3f};
   const float a = __builtin_fabsf(x), square = x * x;
-  const float near = detail::fma(a * square, detail::polynomial(square, kNear), a);
-  const float far = 1.0f - 2.0f / (exp(2.0f * detail::clamp(a, 0.0f, 10.0f)) + 1.0f);
-  return detail::with_sign_of(a <= 0.6f ? near : far, x);
+  const float near = fma(a * square, polynomial(square, kNear), a);
+  const NearestBits n = nearest_product(a, 2.0f * kLog2E);
+  const float r = fma(n.number, -0.693147182f, a + a);
+  const float e = times_power_of_two(exp_small(r), n.bits);
+  const float far = 1.0f - 2.0f / (e + 1.0f);
+  const float magnitude = a >= 0.6f ? far : near;  // NaN stays NaN
+  return with_sign_of(a > 10.0f ? 1.0f : magnitude, x);
 }
 
 [[gnu::always_inline]] inline float sinh(float x) {  // 2.2 ulp

@@ -91,6 +91,20 @@ struct Nearest {
   return {shifted - kShift, static_cast<int32_t>(bits_of(shifted) - bits_of(kShift))};
 }
 
+// The nearest whole number of a*b, |a*b| < 2^22, and the last nine bits of it, under others.
+struct NearestBits {
+  float number;
+  uint32_t bits;
+};
+[[gnu::always_inline]] inline NearestBits nearest_product(float a, float b) {
+  constexpr float kShift = 12582912.0f;
+  const float shifted = fma(a, b, kShift);
+  return {shifted - kShift, bits_of(shifted)};
+}
+
+// x 2^n, where both are normal numbers. Of n the last nine bits count.
+[[gnu::always_inline]] inline float times_power_of_two(float x, uint32_t n) { return float_of(bits_of(x) + (n << 23)); }
+
 struct NearestDouble {
   double number;
   int64_t integer;

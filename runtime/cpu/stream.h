@@ -1,49 +1,53 @@
 // Writing results that are larger than the cache past it: a plain store first reads the line that it overwrites, a
-// streaming store does not. A kernel computes a tile of its output into a block in the first-level cache and streams it
-// out.
+// streaming store does not. A kernel computes a tile of its output into a block in the first-level cache, in the type
+// that it computes in, and the block is rounded and written at once.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
+#include "narrow.h"
 #include "tensor.h"
 
 namespace kw {
 
-// Copies n elements to memory without going through the cache.
-template <class Element>
-inline void stream_out(Element* to, const Element* from, int64_t n) {
+// Writes `kLine` bytes to an address that is a multiple of them, without going through the cache.
 #if defined(__AVX512F__)
-  typedef long long Line __attribute__((vector_size(64), aligned(1), may_alias));
-  constexpr int64_t kLine = 64;
+inline constexpr int64_t kLine = 64;
+typedef long long Line __attribute__((vector_size(64), aligned(1), may_alias));
+inline void stream_line(char* to, Line line) {
+  __builtin_ia32_movntdq512(reinterpret_cast<decltype(line + line)*>(to), line);
+}
 #elif defined(__AVX__)
-  typedef long long Line __attribute__((vector_size(32), aligned(1), may_alias));
-  constexpr int64_t kLine = 32;
+inline constexpr int64_t kLine = 32;
+typedef long long Line __attribute__((vector_size(32), aligned(1), may_alias));
+inline void stream_line(char* to, Line line) {
+  __builtin_ia32_movntdq256(reinterpret_cast<decltype(line + line)*>(to), line);
+}
 #elif defined(__SSE2__)
-  typedef long long Line __attribute__((vector_size(16), aligned(1), may_alias));
-  constexpr int64_t kLine = 16;
-#endif
-#if defined(__SSE2__)
-  char* out = reinterpret_cast<char*>(to);
-  const char* in = reinterpret_cast<const char*>(from);
-  const int64_t bytes = n * static_cast<int64_t>(sizeof(Element));
-  const int64_t misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) % 64);
-  int64_t done = misaligned == 0 ? 0 : (64 - misaligned < bytes ? 64 - misaligned : bytes);
-  std::memcpy(out, in, static_cast<size_t>(done));
-  for (; done + kLine <= bytes; done += kLine) {
-    const Line line = *reinterpret_cast<const Line*>(in + done);
-#if defined(__AVX512F__)
-    __builtin_ia32_movntdq512(reinterpret_cast<decltype(line + line)*>(out + done), line);
-#elif defined(__AVX__)
-    __builtin_ia32_movntdq256(reinterpret_cast<decltype(line + line)*>(out + done), line);
+inline constexpr int64_t kLine = 16;
+typedef long long Line __attribute__((vector_size(16), aligned(1), may_alias));
+inline void stream_line(char* to, Line line) {
+  __builtin_ia32_movntdq(reinterpret_cast<decltype(line + line)*>(to), line);
+}
 #else
-    __builtin_ia32_movntdq(reinterpret_cast<decltype(line + line)*>(out + done), line);
+inline constexpr int64_t kLine = 16;
+typedef long long Line __attribute__((vector_size(16), aligned(1), may_alias));
+inline void stream_line(char* to, Line line) { *reinterpret_cast<Line*>(to) = line; }
 #endif
-  }
-  std::memcpy(out + done, in + done, static_cast<size_t>(bytes - done));
-#else
-  std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Element));
-#endif
+
+// Rounds n values to memory without going through the cache: what stands before the first and behind the last whole
+// line is written as usual.
+template <class Element>
+inline void stream_out(Element* to, const Computed<Element>* from, int64_t n) {
+  constexpr int64_t kElements = kLine / static_cast<int64_t>(sizeof(Element));
+  const int64_t misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLine);
+  const int64_t before = (kLine - misaligned) % kLine / static_cast<int64_t>(sizeof(Element));
+  int64_t done = before < n ? before : n;
+  narrow(to, from, done);
+  for (; done + kElements <= n; done += kElements)
+    stream_line(reinterpret_cast<char*>(to + done), narrowed_line<Element, Line>(from + done));
+  narrow(to + done, from + done, n - done);
 }
 
 // Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
@@ -54,21 +58,35 @@ inline bool streams(int64_t elements, int64_t row, int64_t stream_bytes) {
   return elements * kBytes >= stream_bytes && row * kBytes >= 512;
 }
 
-// Where the elements [first, first + n) of an output row are written: in place, or in a block that `finish` streams.
+// Where the elements [first, first + n) of an output row are computed: in place, or in a block that `finish` rounds and
+// writes.
 template <class Element, bool kUnit, int kTile>
 class OutputTile {
  public:
+  using Value = Computed<Element>;
   OutputTile(Row<Element, kUnit> row, int64_t first, bool streamed)
       : out_{&row[first], row.stride}, streamed_(kUnit && streamed) {}
-  Row<Element, kUnit> row() { return streamed_ ? Row<Element, kUnit>{block_, 1} : out_; }
+  Row<Value, kUnit> row() {
+    if constexpr (kIsNarrow<Element>)
+      return {block_, 1};
+    else
+      return streamed_ ? Row<Value, kUnit>{block_, 1} : out_;
+  }
   void finish(int64_t n) const {
-    if (streamed_) stream_out(out_.data, block_, n);
+    if (streamed_) {
+      stream_out(out_.data, block_, n);
+    } else if constexpr (kIsNarrow<Element>) {
+      if constexpr (kUnit)
+        narrow(out_.data, block_, n);
+      else
+        for (int64_t i = 0; i < n; ++i) out_[i] = Element(block_[i]);
+    }
   }
 
  private:
   Row<Element, kUnit> out_;
   bool streamed_;
-  alignas(64) Element block_[kTile];
+  alignas(64) Value block_[kTile];
 };
 
 }  // namespace kw

@@ -37,20 +37,21 @@ double erfinv(double x) {
 struct Function {
   const char* name;
   Doubles exact;
-  double ulps;    // no more than this, in units in the last place of the result; measured, and a little room
-  double oracle;  // what ir/interpreter/accuracy.h grants a kernel
+  double ulps;           // no more than this, in units in the last place of the result; measured, and a little room
+  double oracle;         // what ir/interpreter/accuracy.h grants a kernel
+  bool flushes = false;  // subnormal results may be 0, as the oracle grants too
 };
 
 // The oracle grants exp and sigmoid more where x is large, and erf more everywhere.
 const Function kFunctions[] = {
-    {"exp", std::exp, 1.05, 2},     {"exp2", std::exp2, 1.05, 2},   {"expm1", std::expm1, 1.5, 2},
-    {"log", std::log, 0.95, 1.5},   {"log2", std::log2, 1.45, 1.5}, {"log1p", std::log1p, 1.0, 1.5},
-    {"tanh", std::tanh, 1.4, 2},    {"sinh", std::sinh, 2.3, 3},    {"cosh", std::cosh, 1.5, 3},
-    {"asinh", std::asinh, 1.85, 3}, {"acosh", std::acosh, 2.0, 4},  {"atanh", std::atanh, 2.15, 3},
-    {"erf", std::erf, 2.5, 13},     {"erfc", std::erfc, 3.9, 4},    {"erfinv", erfinv, 3.7, 5},
-    {"sin", std::sin, 1.65, 4},     {"cos", std::cos, 1.65, 4},     {"tan", std::tan, 3.2, 4},
-    {"asin", std::asin, 1.6, 2},    {"acos", std::acos, 1.0, 2},    {"atan", std::atan, 1.35, 2},
-    {"sigmoid", sigmoid, 2.45, 3},
+    {"exp", std::exp, 1.05, 2, true},    {"exp2", std::exp2, 1.05, 2},   {"expm1", std::expm1, 1.5, 2},
+    {"log", std::log, 0.95, 1.5},        {"log2", std::log2, 1.45, 1.5}, {"log1p", std::log1p, 1.0, 1.5},
+    {"tanh", std::tanh, 1.45, 2},        {"sinh", std::sinh, 2.3, 3},    {"cosh", std::cosh, 1.5, 3},
+    {"asinh", std::asinh, 1.85, 3},      {"acosh", std::acosh, 2.0, 4},  {"atanh", std::atanh, 2.15, 3},
+    {"erf", std::erf, 6.8, 13},          {"erfc", std::erfc, 3.9, 4},    {"erfinv", erfinv, 3.7, 5},
+    {"sin", std::sin, 1.65, 4},          {"cos", std::cos, 1.65, 4},     {"tan", std::tan, 3.2, 4},
+    {"asin", std::asin, 1.6, 2},         {"acos", std::acos, 1.0, 2},    {"atan", std::atan, 1.35, 2},
+    {"sigmoid", sigmoid, 2.45, 3, true},
 };
 constexpr std::size_t kPow = std::size(kFunctions), kAtan2 = kPow + 1;
 
@@ -174,7 +175,9 @@ TEST_P(MathTest, EveryFunctionStaysWithinItsUlps) {
     const std::vector<float> y = compiled()(f, x);
     double worst = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      judge(y[i], function.exact(x[i]), worst, std::string(function.name) + "(" + number_text(x[i]) + ")");
+      const double exact = function.exact(x[i]);
+      if (function.flushes && y[i] == 0 && std::fabs(exact) < std::numeric_limits<float>::min()) continue;
+      judge(y[i], exact, worst, std::string(function.name) + "(" + number_text(x[i]) + ")");
       if (HasFatalFailure()) return;
     }
     EXPECT_LE(worst, function.ulps) << function.name;

@@ -86,6 +86,14 @@ std::string Expressions::stored(ValueId value, ir::Type type) {
   return convert(convert(expression, types_.computed(type)), cpp_type).text;
 }
 
+std::string Expressions::computed(ValueId value, ir::Type type) {
+  const std::string wide = types_.computed(type);
+  if (const Number* number = std::get_if<Number>(&kernel_[value].what)) return literal(number->literal, wide);
+  const bool rounds_here = kernel_[value].type == type && types_.rounds(type);
+  const Expression expression = build(value, !rounds_here);
+  return expression.type == wide ? expression.text_in_context() : convert(expression, wide).text;
+}
+
 Expression Expressions::build(ValueId id, bool rounded) {
   if (auto known = environment.find(id); known != environment.end()) return known->second;
   const Value& value = kernel_[id];

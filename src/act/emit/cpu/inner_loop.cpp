@@ -93,12 +93,14 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
   }
   for (const Store& store : stores) {
     const std::string target = scopes_.element(store.buffer, store.at);
-    const std::string value = stored_text(store);
     if (!is_streamed(store)) {
-      out.body.line(target + " = " + value + ";");
+      out.body.line(target + " = " + stored_text(store) + ";");
       continue;
     }
     const Buffer& buffer = program_.buffers[static_cast<size_t>(store.buffer)];
+    // The tile rounds its block when it is written.
+    const std::string value =
+        buffer.type.floating() ? scopes_.expressions.computed(store.value, buffer.type) : stored_text(store);
     const std::string row = *scopes_.row(store.buffer, store.at);
     const std::string block = names_.fresh(buffer.name + "_block"), place = names_.fresh(buffer.name + "_tile");
     const Index offset = *offset_along(store.at.back());

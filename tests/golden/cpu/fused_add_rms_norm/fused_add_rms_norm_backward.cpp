@@ -100,8 +100,8 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
           const float h = y1_row[i_hidden];
           const float d_h = float(kw::round_to<T>(product)) * rstd_i + 2.0f * (quotient * h);
           const T32 d_residual = kw::round_to<T>(T32(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
-          grad_x_tile[i_hidden - tile] = T(d_residual);
-          grad_residual_tile[i_hidden - tile] = T(d_residual);
+          grad_x_tile[i_hidden - tile] = d_residual;
+          grad_residual_tile[i_hidden - tile] = d_residual;
         }
         grad_x_block.finish(end - tile);
         grad_residual_block.finish(end - tile);

@@ -68,7 +68,7 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
           const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
           const float h = residual_2;
           terms[i_hidden - tile] = h * h;
-          y1_tile[i_hidden - tile] = T(residual_2);
+          y1_tile[i_hidden - tile] = residual_2;
         }
         y1_block.finish(end - tile);
         mean_total += kw::tile_sum(terms, end - tile);
@@ -85,7 +85,7 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
           const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
           const float h = residual_2;
           const float h_2 = h * rstd_i;
-          y0_tile[i_hidden - tile] = WT(WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(h_2)));
+          y0_tile[i_hidden - tile] = WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(h_2));
         }
         y0_block.finish(end - tile);
       }

@@ -74,8 +74,8 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
               x_i * x_i);
           const T32 d_gate = kw::round_to<T>(sum_2);
           const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
-          grad_x_tile[i_half - tile] = T(rounded + d_gate);
-          grad_x_tile_2[i_half - tile] = T(d_up + rounded);
+          grad_x_tile[i_half - tile] = rounded + d_gate;
+          grad_x_tile_2[i_half - tile] = d_up + rounded;
         }
         grad_x_block.finish(end - tile);
         grad_x_block_2.finish(end - tile);

@@ -134,7 +134,7 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             for (int64_t i_width = tile; i_width < end; ++i_width) {
               const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * rstd_i + T32(2.0) * (quotient *
                   (T32(x_row[i_width]) - mean_i));
-              grad_x_tile[i_width - tile] = T(sum_3 - quotient_2);
+              grad_x_tile[i_width - tile] = sum_3 - quotient_2;
             }
             grad_x_block.finish(end - tile);
           }

@@ -104,7 +104,7 @@ void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> no
 #pragma omp simd
             for (int64_t i_width = tile; i_width < end; ++i_width) {
               const T32 sum = (T32(x_row[i_width]) - mean_i) * rstd_i * norm_weight_i + norm_bias_i;
-              y_tile[i_width - tile] = T(sum);
+              y_tile[i_width - tile] = sum;
             }
             y_block.finish(end - tile);
           }

@@ -58,7 +58,7 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
             const bool holds_2 = sum <= T32(0.0);
             const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
             const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
-            grad_x_tile[i_width - tile] = T(product + chosen);
+            grad_x_tile[i_width - tile] = product + chosen;
           }
           grad_x_block.finish(end - tile);
         }

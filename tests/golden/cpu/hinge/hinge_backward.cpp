@@ -55,8 +55,8 @@ void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
         const T32 target_i = target_row[col];
         const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(pred_i * target_i));
         const T32 chosen = difference < T32(0.0) ? T32(0.0) : quotient;
-        grad_pred_tile[col - tile] = T(-kw::round_to<T>(chosen * target_i));
-        grad_target_tile[col - tile] = T(-kw::round_to<T>(chosen * pred_i));
+        grad_pred_tile[col - tile] = -kw::round_to<T>(chosen * target_i);
+        grad_target_tile[col - tile] = -kw::round_to<T>(chosen * pred_i);
       }
       grad_pred_block.finish(end - tile);
       grad_target_block.finish(end - tile);

@@ -63,7 +63,7 @@ void huber_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
         const T32 quadratic = kw::round_to<T>(T32(0.5) * kw::round_to<T>(error * error));
         const T32 linear = kw::round_to<T>(T32(delta) * kw::round_to<T>(error - T32(product)));
         terms[col - tile] = error <= delta_2 ? quadratic : linear;
-        difference_tile[col - tile] = T(difference_i);
+        difference_tile[col - tile] = difference_i;
       }
       difference_block.finish(end - tile);
       y_i_total += kw::tile_sum(terms, end - tile);

@@ -130,7 +130,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
             const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(WT32(d_y_row[i_width]) * WT32(weight_i)));
             const T32 difference = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - mean_2_i)) - quotient_3;
             const T32 sum_4 = kw::round_to<T>(kw::round_to<T>(d_normed / std_i) + kw::round_to<T>(difference));
-            grad_x_tile[i_width - tile] = T(sum_4 - quotient_4);
+            grad_x_tile[i_width - tile] = sum_4 - quotient_4;
           }
           grad_x_block.finish(end - tile);
         }

@@ -105,7 +105,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / std_i);
-            y_tile[i_width - tile] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
+            y_tile[i_width - tile] = kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i);
           }
           y_block.finish(end - tile);
         }

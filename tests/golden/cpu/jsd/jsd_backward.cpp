@@ -84,8 +84,8 @@ void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const 
         const T32 d_student = kw::round_to<T>(product_2 + kw::round_to<T>(quotient_2 * T32(difference)));
         const T32 product_4 = kw::round_to<T>(d_teacher_kl * kw::round_to<T>(log_teacher_i - log_mixture));
         const T32 d_teacher = kw::round_to<T>(product_4 + kw::round_to<T>(quotient_2 * T32(beta)));
-        grad_log_student_tile[i_vocab - tile] = T(product + kw::round_to<T>(d_student * student));
-        grad_log_teacher_tile[i_vocab - tile] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
+        grad_log_student_tile[i_vocab - tile] = product + kw::round_to<T>(d_student * student);
+        grad_log_teacher_tile[i_vocab - tile] = product_3 + kw::round_to<T>(d_teacher * teacher);
       }
       grad_log_student_block.finish(end - tile);
       grad_log_teacher_block.finish(end - tile);

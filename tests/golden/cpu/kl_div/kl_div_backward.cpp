@@ -59,8 +59,8 @@ void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const 
         const T32 chosen = target_i == T32(0.0) ? T32(0.0) : quotient;
         const T32 quotient_2 = kw::round_to<T>(kw::round_to<T>(chosen * target_i) / target_i);
         const T32 sum = kw::round_to<T>(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
-        grad_log_pred_tile[i_vocab - tile] = T(-kw::round_to<T>(quotient * target_i));
-        grad_target_tile[i_vocab - tile] = T(sum - kw::round_to<T>(quotient * T32(log_pred_row[i_vocab])));
+        grad_log_pred_tile[i_vocab - tile] = -kw::round_to<T>(quotient * target_i);
+        grad_target_tile[i_vocab - tile] = sum - kw::round_to<T>(quotient * T32(log_pred_row[i_vocab]));
       }
       grad_log_pred_block.finish(end - tile);
       grad_target_block.finish(end - tile);

@@ -71,8 +71,8 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        grad_x_tile[col - tile] = T(kw::round_to<T>(T32(d_y_row[col]) / max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
-            T32(x_row[col]))));
+        grad_x_tile[col - tile] = kw::round_to<T>(T32(d_y_row[col]) / max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
+            T32(x_row[col])));
       }
       grad_x_block.finish(end - tile);
     }

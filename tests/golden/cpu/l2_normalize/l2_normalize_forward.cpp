@@ -62,7 +62,7 @@ void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw:
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = T(T32(x_row[col]) / max);
+        y_tile[col - tile] = T32(x_row[col]) / max;
       }
       y_block.finish(end - tile);
     }

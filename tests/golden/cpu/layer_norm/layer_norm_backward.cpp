@@ -104,7 +104,7 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         for (int64_t col = tile; col < end; ++col) {
           const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
               (T32(x_row[col]) - mean_i));
-          grad_x_tile[col - tile] = T(sum_3 - quotient_2);
+          grad_x_tile[col - tile] = sum_3 - quotient_2;
         }
         grad_x_block.finish(end - tile);
       }

@@ -85,7 +85,7 @@ void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> we
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 sum = (T32(x_row[col]) - mean_i) * rstd_i * T32(weight_row[col]) + T32(bias_row[col]);
-        y_tile[col - tile] = T(sum);
+        y_tile[col - tile] = sum;
       }
       y_block.finish(end - tile);
     }

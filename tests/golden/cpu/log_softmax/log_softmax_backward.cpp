@@ -64,7 +64,7 @@ void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float,
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const float x_float = x_row[i_vocab];
         const float d_x_float = float(d_y_row[i_vocab]) - quotient * kw::exp(x_float - maximum_i);
-        grad_x_tile[i_vocab - tile] = T(d_x_float);
+        grad_x_tile[i_vocab - tile] = d_x_float;
       }
       grad_x_block.finish(end - tile);
     }

@@ -72,7 +72,7 @@ void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const float x_float = x_row[i_vocab];
-        y_tile[i_vocab - tile] = T(x_float - sum);
+        y_tile[i_vocab - tile] = x_float - sum;
       }
       y_block.finish(end - tile);
     }

@@ -42,7 +42,7 @@ void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> 
         const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          grad_x_tile[i_hidden - tile] = T(T32(d_y_row[i_hidden]) / T32(seq));
+          grad_x_tile[i_hidden - tile] = T32(d_y_row[i_hidden]) / T32(seq);
         }
         grad_x_block.finish(end - tile);
       }

@@ -55,7 +55,7 @@ void mse_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> targe
       for (int64_t col = tile; col < end; ++col) {
         const T32 difference_i = kw::round_to<T>(T32(pred_row[col]) - T32(target_row[col]));
         terms[col - tile] = kw::round_to<T>(difference_i * difference_i);
-        difference_tile[col - tile] = T(difference_i);
+        difference_tile[col - tile] = difference_i;
       }
       difference_block.finish(end - tile);
       y_i_total += kw::tile_sum(terms, end - tile);

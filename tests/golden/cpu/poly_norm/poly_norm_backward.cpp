@@ -138,7 +138,7 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
           const float sum_4 = d_y_i * gathered_i * rstd_i + 2.0f * (quotient * (product * h));
           const float sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + 2.0f * (quotient_3 * product);
           const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
-          grad_x_tile[i_hidden - tile] = T(d_h);
+          grad_x_tile[i_hidden - tile] = d_h;
         }
         grad_x_block.finish(end - tile);
       }
@@ -222,7 +222,7 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
     for (int64_t axis = tile; axis < end; ++axis) {
       const float sum = rounded + (axis == 2 ? total_i : 0.0f) + (rounded + (axis == 1 ? total_2_i : 0.0f));
       const float d_weight = sum + (rounded + (axis == 0 ? total_3_i : 0.0f));
-      grad_weight_tile[axis - tile] = W(d_weight);
+      grad_weight_tile[axis - tile] = d_weight;
     }
     grad_weight_block.finish(end - tile);
   }

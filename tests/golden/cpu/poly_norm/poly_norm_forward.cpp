@@ -103,7 +103,7 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
           const float product = h * h;
           const float sum = weight_2 * (product * h * rstd_i) + weight_2_2 * (product * rstd_2_i);
           const float y_i = sum + weight_2_3 * (h * rstd_3_i);
-          y_tile[i_hidden - tile] = T(y_i + bias_i);
+          y_tile[i_hidden - tile] = y_i + bias_i;
         }
         y_block.finish(end - tile);
       }

@@ -43,7 +43,7 @@ void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y,
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
         const T32 chosen = x_i <= T32(0.0) ? T32(0.0) : x_i;
-        y_tile[col - tile] = T(chosen * chosen);
+        y_tile[col - tile] = chosen * chosen;
       }
       y_block.finish(end - tile);
     }

@@ -89,7 +89,7 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
           const float d_normed = float(d_y_row[i_hidden]) * (1.0f + float(weight_row[i_hidden]));
           const float x_float = x_row[i_hidden];
           const float d_x_float = d_normed * rstd_i + 2.0f * (quotient * x_float);
-          grad_x_tile[i_hidden - tile] = T(d_x_float);
+          grad_x_tile[i_hidden - tile] = d_x_float;
         }
         grad_x_block.finish(end - tile);
       }

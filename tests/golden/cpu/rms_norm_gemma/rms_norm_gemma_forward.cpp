@@ -71,7 +71,7 @@ void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_float = x_row[i_hidden];
           const float normed = x_float * rstd_i;
-          y_tile[i_hidden - tile] = T(normed * (1.0f + float(weight_row[i_hidden])));
+          y_tile[i_hidden - tile] = normed * (1.0f + float(weight_row[i_hidden]));
         }
         y_block.finish(end - tile);
       }

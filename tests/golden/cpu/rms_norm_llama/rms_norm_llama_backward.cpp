@@ -92,7 +92,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
           const WT32 product = kw::round_to<WT>(WT32(d_y_row[i_hidden]) * WT32(weight_row[i_hidden]));
           const float x_2 = x_row[i_hidden];
           const float d_x = float(kw::round_to<T>(product)) * rstd_i + 2.0f * (quotient * x_2);
-          grad_x_tile[i_hidden - tile] = T(d_x);
+          grad_x_tile[i_hidden - tile] = d_x;
         }
         grad_x_block.finish(end - tile);
       }

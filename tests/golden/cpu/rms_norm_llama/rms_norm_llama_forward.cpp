@@ -74,7 +74,7 @@ void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_2 = x_row[i_hidden];
           const float x_3 = x_2 * rstd_i;
-          y_tile[i_hidden - tile] = WT(WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(x_3)));
+          y_tile[i_hidden - tile] = WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(x_3));
         }
         y_block.finish(end - tile);
       }

@@ -82,7 +82,7 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
         for (int64_t col = tile; col < end; ++col) {
           const float h = x_row[col];
           const float d_h = float(W32(d_y_row[col]) * W32(weight_row[col])) * rstd_i + 2.0f * (quotient * h);
-          grad_x_tile[col - tile] = T(d_h);
+          grad_x_tile[col - tile] = d_h;
         }
         grad_x_block.finish(end - tile);
       }

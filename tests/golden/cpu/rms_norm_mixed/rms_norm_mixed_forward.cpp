@@ -68,7 +68,7 @@ void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const float h = x_row[col];
-        y_tile[col - tile] = T(T32(W32(h * rstd_i) * W32(weight_row[col])));
+        y_tile[col - tile] = W32(h * rstd_i) * W32(weight_row[col]);
       }
       y_block.finish(end - tile);
     }

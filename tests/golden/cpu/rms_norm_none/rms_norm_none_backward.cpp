@@ -84,7 +84,7 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
         for (int64_t col = tile; col < end; ++col) {
           const T32 rounded = kw::round_to<T>(kw::round_to<TW>(TW32(d_y_row[col]) * TW32(weight_row[col])));
           const T32 product_2 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_row[col])));
-          grad_x_tile[col - tile] = T(kw::round_to<T>(rounded * rstd_i) + product_2);
+          grad_x_tile[col - tile] = kw::round_to<T>(rounded * rstd_i) + product_2;
         }
         grad_x_block.finish(end - tile);
       }

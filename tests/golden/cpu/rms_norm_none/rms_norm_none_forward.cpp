@@ -67,7 +67,7 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = TW(TW32(kw::round_to<T>(T32(x_row[col]) * rstd_i)) * TW32(weight_row[col]));
+        y_tile[col - tile] = TW32(kw::round_to<T>(T32(x_row[col]) * rstd_i)) * TW32(weight_row[col]);
       }
       y_block.finish(end - tile);
     }

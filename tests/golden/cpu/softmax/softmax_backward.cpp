@@ -63,7 +63,7 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 product_2 = (T32(d_y_row[col]) - sum) * (kw::exp(T32(x_row[col]) - maximum_i) / sum_exp_i);
-        grad_x_tile[col - tile] = T(product_2);
+        grad_x_tile[col - tile] = product_2;
       }
       grad_x_block.finish(end - tile);
     }

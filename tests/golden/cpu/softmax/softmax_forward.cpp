@@ -66,7 +66,7 @@ void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tens
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = T(kw::exp(T32(x_row[col]) - reduce_max) / sum_exp_i);
+        y_tile[col - tile] = kw::exp(T32(x_row[col]) - reduce_max) / sum_exp_i;
       }
       y_block.finish(end - tile);
     }

@@ -53,7 +53,7 @@ void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2>
         const T32 d_y_i = d_y_row[col];
         const T32 exp = kw::exp(kw::minimum(x_i, threshold));
         const T32 chosen = holds ? T32(0.0) : (holds ? T32(0.0) : d_y_i) / (exp + T32(1.0)) * exp;
-        grad_x_tile[col - tile] = T((holds ? d_y_i : T32(0.0)) + chosen);
+        grad_x_tile[col - tile] = (holds ? d_y_i : T32(0.0)) + chosen;
       }
       grad_x_block.finish(end - tile);
     }

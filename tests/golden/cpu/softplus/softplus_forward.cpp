@@ -45,7 +45,7 @@ void softplus_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
         const T32 chosen = threshold < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, threshold)));
-        y_tile[col - tile] = T(chosen);
+        y_tile[col - tile] = chosen;
       }
       y_block.finish(end - tile);
     }

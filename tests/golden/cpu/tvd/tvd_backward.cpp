@@ -50,8 +50,8 @@ void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tensor<const T,
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 grad_p_i = kw::round_to<T>(quotient * T32(direction_row[i_vocab]));
-        grad_p_tile[i_vocab - tile] = T(grad_p_i);
-        grad_q_tile[i_vocab - tile] = T(-grad_p_i);
+        grad_p_tile[i_vocab - tile] = grad_p_i;
+        grad_q_tile[i_vocab - tile] = -grad_p_i;
       }
       grad_p_block.finish(end - tile);
       grad_q_block.finish(end - tile);
