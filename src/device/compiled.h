@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "kernel/manifest.h"
 #include "kernel/types.h"
 
@@ -39,6 +42,7 @@ struct CompiledFile {
   bool cached = false;   // no compiler ran
   double seconds = 0;    // that it ran
   std::vector<KernelReport> reports = {};
+  std::string symbol = {};  // the one kernel of the file that is in here; empty: all of them
 };
 
 // How the kernels of a set are called.
@@ -48,12 +52,24 @@ enum class CallStyle : std::uint8_t {
   Launch,    // a kernel of a GPU
 };
 
+// Compiles kernels of a set when they are first called, each once. May be asked from several threads.
+class LateCompiler {
+ public:
+  virtual ~LateCompiler() = default;
+  virtual Result<CompiledFile> compile(const kernel::Entry& entry) = 0;
+  virtual double seconds() const = 0;  // that compilers have run for it
+};
+
 struct CompiledSet {
   kernel::TypeBinding types;
   std::vector<CompiledFile> files;
   CallStyle style = CallStyle::Shim;
   std::string architecture = "native";
-  const CompiledFile* find(std::string_view file) const;
+  std::shared_ptr<LateCompiler> late = {};  // none: all that can be called is among the files
+
+  // What holds these kernels, in their order; where some are not compiled yet, all cores compile them.
+  Result<std::vector<CompiledFile>> find(std::span<const kernel::Entry* const> entries) const;
+  double seconds() const;  // that compilers ran
 };
 
 }  // namespace kw::device

@@ -47,7 +47,14 @@ class Device {
   virtual Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources,
                                       const kernel::TypeBinding& types, const std::string& architecture = {}) = 0;
 
-  // A call of a pass, with every buffer in facts.tensors as Arena::tensors gives them.
+  // The same, but a kernel may be compiled no sooner than `prepare` finds that a call needs it.
+  virtual Result<CompiledSet> compile_when_called(const kernel::Manifest& manifest, const Sources& sources,
+                                                  const kernel::TypeBinding& types) {
+    return compile(manifest, sources, types);
+  }
+
+  // A call of a pass, with every buffer in facts.tensors as Arena::tensors gives them. Fails as `compile` does where a
+  // kernel that the call needs does not compile.
   virtual Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts);
 
   // Runs in a worker process. An error is the engine's own; what a kernel does wrong is a fault. Afterwards the arena

@@ -116,18 +116,23 @@ Result<std::uint64_t> element_bits(DType dtype, double value) {
 }
 
 Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts) {
+  std::vector<const kernel::Entry*> entries;
+  for (const kernel::Step& step : pass.steps) {
+    if (step.kind == kernel::Step::Kind::Fill) continue;
+    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
+    entries.push_back(entry);
+  }
+  KW_TRY(const std::vector<CompiledFile> compiled, kernels.find(entries));
   Program program;
+  std::size_t next = 0;
   for (const kernel::Step& step : pass.steps) {
     if (step.kind == kernel::Step::Kind::Fill) {
       KW_TRY(Call call, fill(step, facts));
       program.calls.push_back(std::move(call));
       continue;
     }
-    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
-    const CompiledFile* compiled = kernels.find(entry->file);
-    if (compiled == nullptr) return bad_input(fmt::format("{} is not compiled", entry->file));
-    KW_TRY(KernelCall call, kernel_call(*entry, kernels, facts));
-    call.library = compiled->library;
+    KW_TRY(KernelCall call, kernel_call(*entries[next], kernels, facts));
+    call.library = compiled[next++].library;
     program.calls.emplace_back(std::move(call));
   }
   return program;

@@ -64,7 +64,7 @@ Result<Plain> Plain::make(device::Device& device) {
   plain.manifest_ = manifest_for(device.target());
   const std::string file = plain.manifest_.files().at(0);
   const device::Sources sources{{file, std::string(embedded::file("templates/measure/" + file))}};
-  KW_TRY(plain.kernels_, device.compile(plain.manifest_, sources, {}));
+  KW_TRY(plain.kernels_, device.compile_when_called(plain.manifest_, sources, {}));
   return plain;
 }
 

@@ -12,7 +12,7 @@ Builds::Builds(device::Device& device, const kernel::Manifest& manifest, const d
   for (std::size_t i = 0; i < count; ++i)
     threads_.emplace_back([this, &device, &manifest, &files] {
       for (std::size_t at = next_++; at < mixtures_.size(); at = next_++)
-        promises_[at].set_value(device.compile(manifest, files, mixtures_[at]));
+        promises_[at].set_value(device.compile_when_called(manifest, files, mixtures_[at]));
     });
 }
 
@@ -32,8 +32,7 @@ const Result<device::CompiledSet>& Builds::of(const kernel::TypeBinding& types) 
 double Builds::seconds() {
   double sum = 0;
   for (std::size_t i = 0; i < built_.size(); ++i)
-    if (waited_[i] && built_[i].get())
-      for (const device::CompiledFile& file : built_[i].get()->files) sum += file.seconds;
+    if (waited_[i] && built_[i].get()) sum += built_[i].get()->seconds();
   return sum;
 }
 

@@ -1,4 +1,5 @@
-// Compiles kernels for several mixtures of types at once, on all cores, while the judge already tries the first.
+// Compiles kernels for several mixtures of types at once, on all cores, while the judge already tries the first. A
+// device that compiles single kernels (cuda) does so when a case calls them.
 #pragma once
 
 #include <atomic>

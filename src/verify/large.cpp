@@ -214,6 +214,10 @@ class LargeTrial {
         arena.poison(buffer.name, kPoison);
     }
     const auto program = device_.prepare(pass, kernels_, facts);
+    if (!program && program.error().kind == ErrorKind::GateFailed) {
+      outcome_.findings.push_back({Gate::Builds, program.error().message});
+      return false;
+    }
     if (!program) {
       outcome_.refused = program.error().message;
       return false;

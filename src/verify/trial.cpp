@@ -210,6 +210,10 @@ class PassTrial {
       outcome_.called.insert((*entry)->symbol);
     }
     auto first = runners_.first->prepare(pass, kernels_, facts);
+    if (!first && first.error().kind == ErrorKind::GateFailed) {  // it was compiled only now
+      outcome_.findings.push_back({Gate::Builds, first.error().message});
+      return std::nullopt;
+    }
     if (!first) return engine_error(first.error());
     ready.first = std::move(*first);
     kernel::Facts other = facts;

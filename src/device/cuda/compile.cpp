@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
+#include <mutex>
 #include <optional>
 #include <regex>
+#include <set>
 
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "device/cuda/contract.h"
+#include "device/cuda/cubin.h"
 #include "device/cuda/ptxas_report.h"
 
 namespace kw::device::cuda {
@@ -105,21 +110,13 @@ Status check_architecture(const std::string& architecture, const Nvrtc& nvrtc) {
                       "it knows " + join(names, ", "));
 }
 
-}  // namespace
+// What a compiler made can be used; where not, that is remembered as code without a byte.
+using Usable = std::function<bool(const Nvrtc::Compiled&)>;
 
-const std::vector<std::string>& kernel_options() {
-  static const std::vector<std::string> kOptions = {
-      "--std=c++20",
-      "--fmad=false",  // a*b + c is rounded twice, as it is written; fma() is there for who wants it
-      "--generate-line-info", "--ptxas-options=-v",
-      "--no-source-include",  // nothing but what is given here
-  };
-  return kOptions;
-}
-
-Result<CompiledFile> compile_text(const std::string& name, const std::string& text, const Sources& sources,
-                                  const std::string& architecture, Nvrtc& nvrtc, const Cache& cache,
-                                  const CompileOptions& options) {
+// A translation unit, from the cache or compiled. Without `usable`, one that does not compile is an error.
+Result<CompiledFile> make(const std::string& name, const std::string& text, const Sources& sources,
+                          const std::string& architecture, Nvrtc& nvrtc, const Cache& cache,
+                          const CompileOptions& options, const Usable& usable) {
   KW_CHECK(check_architecture(architecture, nvrtc));
   Nvrtc::Source source{kUnit, text, with_runtime(sources), options.options, architecture.starts_with("compute_")};
   source.options.push_back("--gpu-architecture=" + architecture);
@@ -129,7 +126,9 @@ Result<CompiledFile> compile_text(const std::string& name, const std::string& te
     if (compiled) return {};
     KW_TRY(compiled, nvrtc.compile(source, options.patience));
     file.seconds = compiled->seconds;
-    if (!compiled->ok) return does_not_compile(name, *compiled, source, options.patience);
+    if (!compiled->ok && (!usable || compiled->out_of_time))
+      return does_not_compile(name, *compiled, source, options.patience);
+    if (usable && !usable(*compiled)) compiled->code.clear();
     return {};
   };
   KW_TRY(const Cache::Made code, cache.file(file.key, source.ptx ? ".ptx" : ".cubin", [&]() -> Result<std::string> {
@@ -147,30 +146,145 @@ Result<CompiledFile> compile_text(const std::string& name, const std::string& te
   return file;
 }
 
+bool reports_on(const CompiledFile& file, const std::string& symbol) {
+  return std::any_of(file.reports.begin(), file.reports.end(), [&](const auto& r) { return r.symbol == symbol; });
+}
+
+// Compiles the kernels of a manifest one by one, as they are asked for, each once.
+class KernelCompiler final : public LateCompiler {
+ public:
+  KernelCompiler(kernel::Manifest manifest, Sources sources, kernel::TypeBinding types, std::string architecture,
+                 Nvrtc& nvrtc, Cache cache, CompileOptions options)
+      : manifest_(std::move(manifest)),
+        sources_(std::move(sources)),
+        types_(std::move(types)),
+        architecture_(std::move(architecture)),
+        nvrtc_(nvrtc),
+        cache_(std::move(cache)),
+        options_(std::move(options)) {}
+
+  Result<CompiledFile> compile(const kernel::Entry& entry) override {
+    if (architecture_.starts_with("compute_") || entries_of(manifest_, entry.file).size() < 2) return whole(entry);
+    return once(entry.file + ":" + entry.symbol, [&]() -> Result<CompiledFile> {
+      KW_TRY(std::optional<CompiledFile> file, alone(entry));
+      if (!file) return whole(entry);
+      return *std::move(file);
+    });
+  }
+
+  double seconds() const override {
+    const std::lock_guard lock(mutex_);
+    return seconds_;
+  }
+
+ private:
+  using Made = std::shared_future<Result<CompiledFile>>;
+
+  // Who comes first makes; others wait.
+  Result<CompiledFile> once(const std::string& what, const std::function<Result<CompiledFile>()>& build) {
+    std::promise<Result<CompiledFile>> promise;
+    std::optional<Made> others;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [at, first] = made_.try_emplace(what);
+      if (first)
+        at->second = promise.get_future().share();
+      else
+        others = at->second;
+    }
+    if (others) return others->get();
+    promise.set_value(build());
+    const std::lock_guard lock(mutex_);
+    return made_.at(what).get();
+  }
+
+  Result<CompiledFile> make(const kernel::Entry& entry, const std::string& only, const Usable& usable) {
+    KW_TRY(const std::string unit, translation_unit(manifest_, entry.file, types_, only));
+    KW_TRY(CompiledFile file, cuda::make(entry.file, unit, sources_, architecture_, nvrtc_, cache_, options_, usable));
+    const std::lock_guard lock(mutex_);
+    seconds_ += file.seconds;
+    return file;
+  }
+
+  // Nothing, where it must stay with the others of its file.
+  Result<std::optional<CompiledFile>> alone(const kernel::Entry& entry) {
+    KW_TRY(CompiledFile file, make(entry, entry.symbol, [](const Nvrtc::Compiled& compiled) {
+             return compiled.ok && !has_variables(compiled.code);
+           }));
+    KW_TRY(const std::string code, read_file(file.library));
+    if (code.empty() || !reports_on(file, entry.symbol)) return std::nullopt;
+    file.symbol = entry.symbol;
+    return std::optional(std::move(file));
+  }
+
+  Result<CompiledFile> whole(const kernel::Entry& entry) {
+    KW_TRY(CompiledFile file, once(entry.file, [&] { return make(entry, {}, {}); }));
+    if (!architecture_.starts_with("compute_") && !reports_on(file, entry.symbol))
+      return fail(ErrorKind::GateFailed, fmt::format("{} holds no kernel {}", entry.file, entry.symbol),
+                  fmt::format("declare it extern \"C\" __global__ void {}(...)", entry.symbol));
+    return file;
+  }
+
+  const kernel::Manifest manifest_;
+  const Sources sources_;
+  const kernel::TypeBinding types_;
+  const std::string architecture_;
+  Nvrtc& nvrtc_;
+  const Cache cache_;
+  const CompileOptions options_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Made> made_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+const std::vector<std::string>& kernel_options() {
+  static const std::vector<std::string> kOptions = {
+      "--std=c++20",
+      "--fmad=false",  // a*b + c is rounded twice, as it is written; fma() is there for who wants it
+      "--generate-line-info", "--ptxas-options=-v",
+      "--no-source-include",  // nothing but what is given here
+  };
+  return kOptions;
+}
+
+Result<CompiledFile> compile_text(const std::string& name, const std::string& text, const Sources& sources,
+                                  const std::string& architecture, Nvrtc& nvrtc, const Cache& cache,
+                                  const CompileOptions& options) {
+  return make(name, text, sources, architecture, nvrtc, cache, options, {});
+}
+
 Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources, const kernel::TypeBinding& types,
                             const std::string& architecture, Nvrtc& nvrtc, const Cache& cache,
                             const CompileOptions& options) {
+  KW_TRY(const CompiledSet later, compile_when_called(manifest, sources, types, architecture, nvrtc, cache, options));
+  std::vector<const kernel::Entry*> entries;
+  for (const std::string& name : manifest.files())
+    for (const kernel::Entry* entry : entries_of(manifest, name)) entries.push_back(entry);
+  KW_TRY(std::vector<CompiledFile> files, later.find(entries));
+  CompiledSet set{types, {}, CallStyle::Launch, architecture};
+  std::set<std::string> keys;  // kernels that stay together are named together
+  for (CompiledFile& file : files)
+    if (keys.insert(file.key).second) set.files.push_back(std::move(file));
+  return set;
+}
+
+Result<CompiledSet> compile_when_called(const kernel::Manifest& manifest, const Sources& sources,
+                                        const kernel::TypeBinding& types, const std::string& architecture, Nvrtc& nvrtc,
+                                        const Cache& cache, const CompileOptions& options) {
   KW_ASSERT(manifest.target == kernel::Target::Cuda, "another target has another compiler");
   KW_CHECK(check_sources(sources));
-  CompiledSet set{types, {}, CallStyle::Launch, architecture};
+  KW_CHECK(check_architecture(architecture, nvrtc));
   for (const std::string& name : manifest.files()) {
     if (!sources.contains(name)) return bad_input(fmt::format("the manifest names {}, which is not there", name));
-    KW_TRY(const std::string unit, translation_unit(manifest, name, types));
-    KW_TRY(CompiledFile file, compile_text(name, unit, sources, architecture, nvrtc, cache, options));
-    for (const kernel::Pass& pass : manifest.passes) {
-      for (const kernel::Step& step : pass.steps) {
-        for (const kernel::Entry& entry : step.entries) {
-          if (entry.file != name || architecture.starts_with("compute_")) continue;
-          const auto same = [&](const KernelReport& report) { return report.symbol == entry.symbol; };
-          if (std::none_of(file.reports.begin(), file.reports.end(), same))
-            return fail(ErrorKind::GateFailed, fmt::format("{} holds no kernel {}", name, entry.symbol),
-                        fmt::format("declare it extern \"C\" __global__ void {}(...)", entry.symbol));
-        }
-      }
-    }
-    set.files.push_back(std::move(file));
+    KW_CHECK(translation_unit(manifest, name, types));
   }
-  return set;
+  return CompiledSet{types,
+                     {},
+                     CallStyle::Launch,
+                     architecture,
+                     std::make_shared<KernelCompiler>(manifest, sources, types, architecture, nvrtc, cache, options)};
 }
 
 }  // namespace kw::device::cuda

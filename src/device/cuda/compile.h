@@ -23,12 +23,20 @@ struct CompileOptions {
   std::chrono::seconds patience{120};
 };
 
-// `architecture`: "sm_80", "sm_90a", ... for a cubin; "compute_80" for PTX, which no assembler has seen and of which
-// nothing is reported. A kernel that does not compile is an error of kind GateFailed, with the place of the first
-// complaint and the compiler's own words.
+// `architecture`: "sm_80", "sm_90a", ... for cubins, one for each kernel, all compiled at once; "compute_80" for PTX of
+// whole files, which no assembler has seen and of which nothing is reported. A kernel that does not compile is an error
+// of kind GateFailed, with the place of the first complaint and the compiler's own words.
+//
+// Kernels of one file stay together in one cubin where they must: where they share variables in the GPU's memory, or
+// where the file does not compile with all but one of them left out (contract.h).
 Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources, const kernel::TypeBinding& types,
                             const std::string& architecture, Nvrtc& nvrtc, const Cache& cache,
                             const CompileOptions& options = {});
+
+// Compiles nothing until a kernel is called. `nvrtc` outlives the set.
+Result<CompiledSet> compile_when_called(const kernel::Manifest& manifest, const Sources& sources,
+                                        const kernel::TypeBinding& types, const std::string& architecture, Nvrtc& nvrtc,
+                                        const Cache& cache, const CompileOptions& options = {});
 
 // One translation unit by itself, under the same rules: `text` may include sources and "kw/NAME.h".
 Result<CompiledFile> compile_text(const std::string& name, const std::string& text, const Sources& sources,

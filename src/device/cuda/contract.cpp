@@ -69,8 +69,18 @@ Result<std::string> cuda_type(DType dtype) {
   return bad_input(fmt::format("cuda kernels have no element type {}", ir::info(dtype).name));
 }
 
+std::vector<const Entry*> entries_of(const kernel::Manifest& manifest, const std::string& file) {
+  std::vector<const Entry*> entries;
+  std::set<std::string> seen;
+  for (const Pass& pass : manifest.passes)
+    for (const kernel::Step& step : pass.steps)
+      for (const Entry& entry : step.entries)
+        if (entry.file == file && seen.insert(entry.symbol).second) entries.push_back(&entry);
+  return entries;
+}
+
 Result<std::string> translation_unit(const kernel::Manifest& manifest, const std::string& file,
-                                     const kernel::TypeBinding& types) {
+                                     const kernel::TypeBinding& types, const std::string& only) {
   std::string text =
       fmt::format("// How the manifest of {} calls {}.\n#include \"kw/element.h\"\n", manifest.name, file);
   for (const auto& [name, dtypes] : manifest.types) {
@@ -82,13 +92,18 @@ Result<std::string> translation_unit(const kernel::Manifest& manifest, const std
     KW_TRY(const std::string type, cuda_type(bound->second));
     text += fmt::format("#define KW_{} {}\n", name, type);
   }
+  for (const Entry* entry : entries_of(manifest, file))
+    if (!only.empty() && entry->symbol != only)
+      text +=
+          fmt::format("#define {0}(...) {0}(__VA_ARGS__); template <int> __device__ void kw_unused_{0}(__VA_ARGS__)\n",
+                      entry->symbol);
   text += fmt::format("#include \"{}\"\n", file);
   text += kFits;
   std::set<std::string> said;
   for (const Pass& pass : manifest.passes) {
     for (const kernel::Step& step : pass.steps) {
       for (const Entry& entry : step.entries) {
-        if (entry.file != file) continue;
+        if (entry.file != file || (!only.empty() && entry.symbol != only)) continue;
         std::vector<std::string> parameters;
         for (const Argument& argument : entry.arguments) {
           if (argument.kind == Argument::Kind::Constant)

@@ -46,8 +46,12 @@ class CudaDevice final : public Device {
 
   Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sources,
                               const kernel::TypeBinding& types, const std::string& architecture) override {
-    const std::string chosen = architecture.empty() ? gpu_ ? own_architecture() : "sm_90" : architecture;
-    return cuda::compile(manifest, sources, types, chosen, *nvrtc_, cache_);
+    return cuda::compile(manifest, sources, types, architecture.empty() ? default_architecture() : architecture,
+                         *nvrtc_, cache_);
+  }
+  Result<CompiledSet> compile_when_called(const kernel::Manifest& manifest, const Sources& sources,
+                                          const kernel::TypeBinding& types) override {
+    return cuda::compile_when_called(manifest, sources, types, default_architecture(), *nvrtc_, cache_);
   }
 
   Result<RunOutcome> run(const std::vector<Program>& programs, Arena& arena, const RunOptions& options) override {
@@ -68,6 +72,7 @@ class CudaDevice final : public Device {
   }
 
  private:
+  std::string default_architecture() const { return gpu_ ? own_architecture() : "sm_90"; }
   std::string own_architecture() const { return fmt::format("sm_{}{}", gpu_->major, gpu_->minor); }
 
   std::unique_ptr<Nvrtc> nvrtc_;

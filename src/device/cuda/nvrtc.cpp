@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <semaphore>
+#include <thread>
 
 #include "base/embedded.h"
 #include "base/subprocess.h"
@@ -94,6 +96,7 @@ struct Nvrtc::Pool {
   std::vector<std::string> candidates;
   std::mutex mutex;
   std::vector<Child> idle;
+  std::counting_semaphore<> cores{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
 
   Result<Child> take() {
     {
@@ -114,6 +117,8 @@ struct Nvrtc::Pool {
   Result<Child> start(json& identity) const {
     Command command;
     command.argv = {program, kNvrtcCommand};
+    // NVRTC has a cache of its own, beside the driver's; what comes out of it comes without the assembler's report.
+    command.environment = {{"CUDA_CACHE_DISABLE", "1"}};
     KW_TRY(Child child, Child::start(command));
     KW_CHECK(child.write_line(json{{"candidates", candidates}}.dump()));
     KW_TRY(const std::string line, child.read_line(kPatience));
@@ -154,6 +159,8 @@ Result<Nvrtc::Compiled> Nvrtc::compile(const Source& source, std::chrono::millis
   if (code.descriptor() < 0) return fail(ErrorKind::MissingTool, "the system gives no anonymous file");
   const json request = {{"name", source.name},       {"text", source.text}, {"headers", source.headers},
                         {"options", source.options}, {"ptx", source.ptx},   {"seconds", patience.count() / 1000 + 10}};
+  pool_->cores.acquire();
+  const std::shared_ptr<void> turn(nullptr, [this](void*) { pool_->cores.release(); });
   KW_TRY(Child child, pool_->take());
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;

@@ -37,8 +37,8 @@ class Nvrtc {
                                              const std::string& program = "/proc/self/exe");
   ~Nvrtc();
 
-  // May be called from several threads at once: each has a process of its own. An error is the engine's own; a source
-  // on which the compiler dies or does not end is one that does not compile.
+  // May be called from several threads at once: each has a process of its own, as many as there are cores. An error is
+  // the engine's own; a source on which the compiler dies or does not end is one that does not compile.
   Result<Compiled> compile(const Source& source, std::chrono::milliseconds patience);
 
   const std::string& path() const { return path_; }

@@ -134,6 +134,8 @@ TEST(CudaCompileTest, TwoCompilationsOfOneTextGiveTheSameBytes) {
   ASSERT_TRUE(a && b);
   EXPECT_FALSE(b->files[0].cached);
   EXPECT_EQ(*read_file(a->files[0].library), *read_file(b->files[0].library));
+  EXPECT_EQ(a->files[0].reports.size(), 1u);
+  EXPECT_EQ(a->files[0].reports, b->files[0].reports) << "a compiler that remembers its results reports nothing";
 }
 
 TEST(CudaCompileTest, AReportThatWasLostIsMadeAgain) {
