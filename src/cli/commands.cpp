@@ -11,6 +11,7 @@ Action add_approve(CLI::App& app);
 Action add_act(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_regen(CLI::App& app);
+Action add_worth(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_status(CLI::App& app);
 Action add_doctor(CLI::App& app);
@@ -28,6 +29,7 @@ constexpr CommandRow kCommands[] = {
     {"generate", "the same as act", add_act},
     {"verify", "proves kernels right, or says which gate they fail", add_verify},
     {"regen", "generates again from the same decisions, and shows what changed in code, gates and time", add_regen},
+    {"worth", "what a kernel could gain on this machine, before one is written", add_worth},
     {"list", "the kernels of this workspace", add_list},
     {"status", "how far each kernel has come, and what goes on", add_status},
     {"doctor", "what this machine has, and what it lacks", add_doctor},

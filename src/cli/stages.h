@@ -8,6 +8,10 @@
 
 #include "cli/commands.h"
 
+namespace kw::understand {
+struct UnderstandRequest;
+}
+
 namespace kw::cli {
 
 struct UnderstandOptions {
@@ -19,6 +23,7 @@ struct UnderstandOptions {
   bool replace = false;
 };
 void add_source_options(CLI::App& app, UnderstandOptions& options);
+Result<understand::UnderstandRequest> request_of(const UnderstandOptions& options);
 Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& options);
 
 struct ReviewOptions {

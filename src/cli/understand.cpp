@@ -12,7 +12,6 @@
 #include "understand/understand.h"
 
 namespace kw::cli {
-namespace {
 
 Result<understand::UnderstandRequest> request_of(const UnderstandOptions& options) {
   understand::UnderstandRequest request;
@@ -26,8 +25,6 @@ Result<understand::UnderstandRequest> request_of(const UnderstandOptions& option
   KW_TRY(request.options.init, assignments("--init", options.init));
   return request;
 }
-
-}  // namespace
 
 Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& options) {
   if (options.math && !options.source.empty())

@@ -1,0 +1,89 @@
+// kw worth SOURCE: what a kernel could gain on this machine, before one is written.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "cli/assignment.h"
+#include "cli/checkpoint.h"
+#include "cli/stages.h"
+#include "understand/understand.h"
+#include "verify/worth.h"
+
+namespace kw::cli {
+namespace {
+
+struct Options {
+  UnderstandOptions understand;
+  std::string target = "cpu";
+};
+
+std::string row(const char* what, double seconds, double limit, const std::string& note = {}) {
+  return fmt::format("  {:<14} {:>10.3g} ms {:>7.0f}% of the limit{}\n", what, 1e3 * seconds, 100 * limit / seconds,
+                     note.empty() ? "" : "  " + note);
+}
+
+std::string as_text(const std::string& name, const verify::Worth& worth) {
+  std::string sizes;
+  for (const auto& [symbol, size] : worth.sizes) sizes += fmt::format(" {}={}", symbol, size);
+  std::string text =
+      fmt::format("{}, forward and backward,{}, {}\n{}; {}\n", name, sizes, worth.types, worth.device, worth.torch);
+  text += fmt::format("  {:<14} {:>10.3g} ms  ({:.3g} MB{})\n", "limit", 1e3 * worth.limit, worth.bytes / 1e6,
+                      worth.memory_bound ? "" : "; arithmetic");
+  text += row("eager", worth.eager.median, worth.limit);
+  text += worth.compiled ? row("torch.compile", worth.compiled->median, worth.limit)
+                         : fmt::format("  {:<14} {}\n", "torch.compile", "failed: " + worth.uncompiled);
+  return text + worth.advice() + "\n";
+}
+
+std::string as_object(const std::string& name, const verify::Worth& worth) {
+  nlohmann::ordered_json object = {{"name", name},
+                                   {"device", worth.device},
+                                   {"torch", worth.torch},
+                                   {"sizes", worth.sizes},
+                                   {"bytes", worth.bytes},
+                                   {"limit_seconds", worth.limit},
+                                   {"memory_bound", worth.memory_bound},
+                                   {"eager_seconds", worth.eager.median}};
+  object["compiled_seconds"] = worth.compiled ? nlohmann::ordered_json(worth.compiled->median) : nullptr;
+  if (!worth.uncompiled.empty()) object["uncompiled"] = worth.uncompiled;
+  object["gain"] = worth.gain();
+  object["saved_seconds"] = worth.saved();
+  object["worthwhile"] = worth.worthwhile();
+  object["advice"] = worth.advice();
+  return dump(object);
+}
+
+Result<Answer> run(const Globals& globals, const Options& options) {
+  KW_TRY(const kernel::Target target, target_of(options.target));
+  KW_TRY(const understand::UnderstandRequest request, request_of(options.understand));
+  Progress progress("worth", 3, progress_mode(globals.quiet || globals.json));
+  progress.step("reading");
+  KW_TRY(const TemporaryDirectory workspace, TemporaryDirectory::make());  // nothing is left behind
+  KW_TRY(const understand::Understood read, understand::understand(request, workspace.path(), [](std::string_view) {}));
+  const profile::Source& source = read.profile.source;
+  if (source.kind != "torch" && source.kind != "words")
+    return bad_input("there is no PyTorch source to compare with", {}, "give file.py");
+  progress.step("opening the device");
+  KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target));
+  KW_CHECK(device->can_run());
+  progress.step("timing PyTorch and the limit");
+  KW_TRY(const verify::Worth worth,
+         verify::worth_of(read.profile,
+                          {read.folder.file(source.file), source.entry, source.options.eval, source.options.init},
+                          *device));
+  return Answer{as_text(read.profile.name, worth), as_object(read.profile.name, worth)};
+}
+
+}  // namespace
+
+Action add_worth(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_source_options(app, options->understand);
+  app.add_option("--target", options->target, "cpu or cuda");
+  return [options](const Globals& globals) { return run(globals, *options); };
+}
+
+}  // namespace kw::cli
