@@ -20,18 +20,18 @@ struct Options {
   std::string target = "cpu";
 };
 
-std::string row(const char* what, double seconds, double limit, const std::string& note = {}) {
-  return fmt::format("  {:<14} {:>10.3g} ms {:>7.0f}% of the limit{}\n", what, 1e3 * seconds, 100 * limit / seconds,
-                     note.empty() ? "" : "  " + note);
+std::string row(const char* what, double seconds, double limit) {
+  return fmt::format("  {:<14} {:>10}  {:.0f}% of the limit\n", what, verify::milliseconds(seconds),
+                     100 * limit / seconds);
 }
 
 std::string as_text(const std::string& name, const verify::Worth& worth) {
   std::string sizes;
   for (const auto& [symbol, size] : worth.sizes) sizes += fmt::format(" {}={}", symbol, size);
-  std::string text =
-      fmt::format("{}, forward and backward,{}, {}\n{}; {}\n", name, sizes, worth.types, worth.device, worth.torch);
-  text += fmt::format("  {:<14} {:>10.3g} ms  ({:.3g} MB{})\n", "limit", 1e3 * worth.limit, worth.bytes / 1e6,
-                      worth.memory_bound ? "" : "; arithmetic");
+  std::string text = fmt::format("{}, {},{}, {}\n{}; {}\n", name, worth.backward ? "forward and backward" : "forward",
+                                 sizes, worth.types, worth.device, worth.torch);
+  text += fmt::format("  {:<14} {:>10}  {:.0f} MB{}\n", "limit", verify::milliseconds(worth.limit), worth.bytes / 1e6,
+                      worth.memory_bound ? "" : ", and more arithmetic than that");
   text += row("eager", worth.eager.median, worth.limit);
   text += worth.compiled ? row("torch.compile", worth.compiled->median, worth.limit)
                          : fmt::format("  {:<14} {}\n", "torch.compile", "failed: " + worth.uncompiled);

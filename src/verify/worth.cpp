@@ -13,7 +13,12 @@ namespace {
 
 using nlohmann::json;
 
-std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", 1e3 * seconds); }
+// The faster of the two times that it is measured counts: what the machine can do, it can do.
+Result<measure::Limit> better(measure::Limit first, const Result<measure::Limit>& second) {
+  if (!second) return Failure(second.error());
+  if (second->memory.median < first.memory.median) first.memory = second->memory;
+  return first;
+}
 
 std::string_view name_of(ir::InputKind kind) {
   constexpr std::string_view kNames[] = {"tensor", "parameter", "buffer", "scalar"};
@@ -108,6 +113,11 @@ Result<json> ask_torch(const ir::Graph& math, bool gradients, const TorchSource&
 
 }  // namespace
 
+std::string milliseconds(double seconds) {
+  const double ms = 1e3 * seconds;
+  return ms < 100 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.0f} ms", ms);
+}
+
 double Worth::best() const { return compiled ? std::min(eager.median, compiled->median) : eager.median; }
 
 std::string Worth::advice() const {
@@ -136,21 +146,29 @@ Result<Worth> worth_of(const profile::Profile& profile, const TorchSource& sourc
   worth.sizes = {shape.begin(), shape.end()};
   KW_TRY(const std::vector<ir::Graph> passes, passes_of(profile));
   KW_TRY(const std::vector<measure::Work> works, works_of(passes, worth.sizes, options.most_bytes));
+  worth.backward = passes.size() > 1;
   for (const ir::TypeParameter& parameter : passes.front().type_parameters)
     worth.types += fmt::format("{}{} = {}", worth.types.empty() ? "" : ", ", parameter.name,
                                ir::info(parameter.default_dtype).name);
   KW_TRY(const measure::Plain plain, measure::Plain::make(device));
   KW_TRY(const measure::Plain::Rates rates, plain.rates());
-  double memory = 0;
+  measure::StopRule rule;
+  rule.budget = options.budget / 4;
+  std::vector<measure::Limit> limits;
   for (const measure::Work& work : works) {
-    KW_TRY(const measure::Limit limit, measure::limit_of(device, plain, rates, work));
+    KW_TRY(measure::Limit limit, measure::limit_of(device, plain, rates, work, rule));
+    limits.push_back(limit);
+  }
+  KW_TRY(const ir::Graph math, ir::text::parse(profile.math.read, "profile.yaml"));
+  KW_TRY(const json answer, ask_torch(math, worth.backward, source, device, worth, options));
+  double memory = 0;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    KW_TRY(const measure::Limit limit, better(limits[i], measure::limit_of(device, plain, rates, works[i], rule)));
     worth.limit += limit.seconds();
     memory += limit.memory.median;
-    worth.bytes += work.bytes();
+    worth.bytes += works[i].bytes();
   }
   worth.memory_bound = memory >= 0.5 * worth.limit;
-  KW_TRY(const ir::Graph math, ir::text::parse(profile.math.read, "profile.yaml"));
-  KW_TRY(const json answer, ask_torch(math, passes.size() > 1, source, device, worth, options));
   try {
     worth.torch =
         fmt::format("PyTorch {}, {} threads", answer.at("torch").get<std::string>(), answer.at("threads").get<int>());

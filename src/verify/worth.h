@@ -24,6 +24,7 @@ struct WorthOptions {
 // Seconds of one full pass: the forward, and the backward where the op has gradients.
 struct Worth {
   std::string device, torch;  // "cpu (g++ 12.2.0)", "PyTorch 2.13.0, 2 threads"
+  bool backward = false;      // the op has gradients
   measure::Sizes sizes;
   std::string types;
   double bytes = 0;  // that both passes must move
@@ -40,6 +41,9 @@ struct Worth {
   std::string advice() const;  // one or two sentences, with the reason
 };
 
+std::string milliseconds(double seconds);  // "0.276 ms", "1830 ms"
+
+// The limit is measured before and after PyTorch is timed.
 Result<Worth> worth_of(const profile::Profile& profile, const TorchSource& source, device::Device& device,
                        const WorthOptions& options = {});
 
