@@ -160,20 +160,23 @@ def percent(value):
 
 
 def own_table(rows, types, results):
-    print("\n| op, shape | type | ours | limit | share | forward | backward |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    """Kernels alone: ms and limit in the first type; in each, the share of the limit (forward, backward)."""
+
+    def cell(row, t):
+        if (row, t) not in results:
+            return "—"
+        ms = results[row, t]["ms"]
+        each = [percent(ms[p + " limit"][0] / ms[p][0]) for p in ("forward", "backward")]
+        return f"{percent(share(results[row, t], 'ours'))} ({', '.join(each)})"
+
+    print(f"\n| op, shape | {types[0]} ms | limit | " + " | ".join(types) + " |")
+    print("| --- | ---: | ---: |" + " --- |" * len(types))
+    for row, _, _ in rows:
+        ms = results[row, types[0]]["ms"] if (row, types[0]) in results else {"ours": [math.nan], "limit": [math.nan]}
+        cells = " | ".join(cell(row, t) for t in types)
+        print(f"| {row} | {ms['ours'][0]:.4f} | {ms['limit'][0]:.4f} | {cells} |")
     for t in types:
-        for row, _, _ in rows:
-            if (row, t) not in results:
-                continue
-            ms = results[row, t]["ms"]
-            each = [percent(ms[p + " limit"][0] / ms[p][0]) for p in ("forward", "backward")]
-            whole = share(results[row, t], "ours")
-            print(
-                f"| {row} | {t} | {ms['ours'][0]:.4f} | {ms['limit'][0]:.4f} | {percent(whole)} | {' | '.join(each)} |"
-            )
-    for t in types:
-        mine = [share(r, "ours") for (_, kind), r in results.items() if kind == t]
+        mine = [share(results[row, t], "ours") for row, _, _ in rows if (row, t) in results]
         if mine:
             mean = geometric_mean(mine)
             print(f"- {t}: geometric mean {100 * mean:.1f}% of {len(mine)} rows, least {percent(min(mine))}")
@@ -200,8 +203,9 @@ def peer_table(rows, t, results):
         if which == 0:
             parts.append(f"ours {100 * geometric_mean(share(r, 'ours') for _, r in rows):.1f}%")
         for peer in PEERS:
-            if all(peer in r["ms"] for _, r in rows):
-                parts.append(f"{peer} {100 * geometric_mean(share(r, peer, which) for _, r in rows):.1f}%")
+            shares = [share(r, peer, which) for _, r in rows if peer in r["ms"]]
+            if shares:
+                parts.append(f"{peer} {100 * geometric_mean(shares):.1f}% ({len(shares)} rows)")
         best = geometric_mean(max(share(r, p, which) for p in PEERS if p in r["ms"]) for _, r in rows)
         parts.append(f"the best peer on each row {100 * best:.1f}%")
         print(f"- geometric mean of {len(rows)} rows, {text}: " + ", ".join(parts))
@@ -218,17 +222,21 @@ def main():
     parser.add_argument("--peer-types", default="bf16")
     parser.add_argument("--rows", default="", help="those that begin with one of these words")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes, drawn from a seed")
-    parser.add_argument("--multiple", type=int, default=1, help="of which drawn lengths are multiples")
+    parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes too, twice, drawn from a seed")
     parser.add_argument("--skip-check", action="store_true")
     parser.add_argument("--dry", action="store_true", help="choose and compile, without a GPU")
     parser.add_argument("--architecture", default="", help="with --dry: for this one")
     parser.add_argument("--out", help="all figures, as JSON")
     arguments = parser.parse_args()
     types, peer_types = arguments.types.split(","), arguments.peer_types.split(",")
-    rows = ROWS if arguments.drawn is None else drawn_rows(arguments.drawn, arguments.multiple)
+    sections = {"the table": ROWS}
+    if arguments.drawn is not None:
+        sections[f"drawn from {arguments.drawn}, lengths that are multiples of 64"] = drawn_rows(arguments.drawn, 64)
+        sections[f"drawn from {arguments.drawn}, any length"] = drawn_rows(arguments.drawn, 1)
     if arguments.rows:
-        rows = [r for r in rows if any(r[0].startswith(w) for w in arguments.rows.split(","))]
+        words = tuple(arguments.rows.split(","))
+        sections = {title: [r for r in part if r[0].startswith(words)] for title, part in sections.items()}
+    rows = list({row[0]: row for part in sections.values() for row in part}.values())
     with tempfile.TemporaryDirectory() as temporary:
         workspace = arguments.workspace or temporary
         started = time.time()
@@ -263,7 +271,7 @@ def main():
             for row, folder, sizes in rows:
                 started = time.time()
                 try:
-                    peers = liger if t in peer_types else None
+                    peers = liger if t in peer_types and (row, folder, sizes) in ROWS else None
                     result = time_row(clock, ops[folder, t], sizes, peers, arguments.repeats)
                 except Exception as error:
                     print("ERROR", row, t, str(error)[:500], flush=True)
@@ -282,9 +290,11 @@ def main():
                     with open(arguments.out, "w") as file:
                         json.dump([{"row": r, "type": k, **v} for (r, k), v in results.items()], file, indent=1)
         print(f"\n{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
-        own_table(rows, types, results)
+        for title, part in sections.items():
+            print(f"\n{title}")
+            own_table(part, types, results)
         for t in peer_types:
-            peer_table(rows, t, results)
+            peer_table(ROWS, t, results)
         return 0 if good else 1
 
 

@@ -69,7 +69,10 @@ TEST_P(CudaExamples, CompileForEveryArchitecture) {
   EXPECT_FALSE(all.empty());
   for (const Built& one : all) {
     ASSERT_TRUE(one.kernels) << one.what << ": " << render(one.kernels.error());
-    for (const device::CompiledFile& file : one.kernels->files) EXPECT_FALSE(file.reports.empty()) << file.file;
+    for (const device::CompiledFile& file : one.kernels->files) {
+      ASSERT_EQ(file.reports.size(), 1u) << file.file << ": each kernel has a cubin of its own";
+      EXPECT_EQ(file.reports[0].architecture, one.what.substr(0, one.what.find(',')));
+    }
   }
 }
 
