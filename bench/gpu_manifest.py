@@ -35,8 +35,9 @@ class Facts:
         self.names = dict(sizes)
         self.names.update(multiprocessors=multiprocessors, threads=1, min=min, max=max)
         self.names.update(ceil_div=ceil_div, next_pow2=next_pow2)
-        for name in ("shape", "stride", "bytes", "numel", "dense", "packed", "unit", "aligned", "same_strides"):
+        for name in ("shape", "stride", "bytes", "numel", "dense", "packed", "unit", "aligned", "starts"):
             self.names[name] = getattr(self, name)
+        self.names["same_strides"] = self.same_strides
         self.names.update({name: name for name in tensors})
 
     def value(self, text):
@@ -68,6 +69,9 @@ class Facts:
         t = self.tensors[x]
         strides = [s * t.element_size() for s, m in zip(t.stride(), t.shape) if s != 1 and m != 1]
         return t.data_ptr() % n == 0 and all(s % n == 0 for s in strides)
+
+    def starts(self, x, n):
+        return self.tensors[x].data_ptr() % n == 0
 
     def same_strides(self, x, y):
         return self.tensors[x].stride() == self.tensors[y].stride()
