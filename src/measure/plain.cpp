@@ -48,6 +48,7 @@ kernel::Manifest manifest_for(kernel::Target target) {
     kernel::Launch each{{"max(1, ceil_div(max(reads, writes), 4096))", "1", "1"}, {"512", "1", "1"}};
     kernel::Launch evict{{"1024", "1", "1"}, {"512", "1", "1"}};
     m.passes = {pass("plain_move", true, {"reads", "writes"}, each, "plain.cu"),
+                pass("plain_move_cached", true, {"reads", "writes"}, each, "plain.cu"),
                 pass("plain_evict", true, {"reads"}, evict, "plain.cu")};
   }
   return m;

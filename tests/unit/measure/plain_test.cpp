@@ -94,6 +94,16 @@ TEST(PlainCudaTest, TheKernelsOfAGpuCompile) {
   ASSERT_TRUE(device) << device.error().message;
   auto plain = Plain::make(**device);
   ASSERT_TRUE(plain) << render(plain.error());
+  Work work;
+  work.read_bytes = work.written_bytes = 1 << 20;
+  device::Arena arena;
+  ASSERT_TRUE(plain->add_buffers(arena, work));
+  ASSERT_TRUE(arena.allocate());
+  const auto movers = plain->movers(arena, work);
+  ASSERT_TRUE(movers) << render(movers.error());
+  EXPECT_EQ(movers->size(), 2u);
+  const auto evict = plain->evict(arena);
+  ASSERT_TRUE(evict) << render(evict.error());
 }
 
 }  // namespace
