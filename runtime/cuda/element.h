@@ -1,4 +1,4 @@
-// Element types of kernels on a GPU: the 16-bit floats, and which type holds a value of several. Own structs in the
+// Element types of kernels on a GPU: the floats of 16 and 8 bits, and which type holds a value of several. Own structs in the
 // place of the toolkit's headers, so that a kernel compiles in tens of milliseconds.
 #pragma once
 
@@ -36,6 +36,45 @@ struct f16 {
   explicit KW_DEVICE f16(double value) : f16(round_to_odd(value)) {}
   KW_DEVICE operator float() const { return f16_value(bits); }
 };
+
+// The 8-bit floats: kMantissa bits and an exponent of bias kBias. kFinite: no infinity, and NaN is all ones (e4m3fn);
+// what is too large becomes NaN there, and infinity in the other.
+template <int kMantissa, int kBias, bool kFinite>
+struct f8 {
+  uint8_t bits;
+  f8() = default;
+  explicit KW_DEVICE f8(float value) {  // to nearest, ties to even
+    constexpr int kDropped = 23 - kMantissa;
+    constexpr uint32_t kLargest = kFinite ? 0x7eu : 0x7bu, kBeyond = kFinite ? 0x7fu : 0x7cu;
+    const uint32_t word = bits_of(value), magnitude = word & 0x7fffffffu;
+    uint32_t number;
+    if (magnitude > 0x7f800000u) {
+      number = 0x7fu;
+    } else if (magnitude > static_cast<uint32_t>(127 + 16) << 23) {
+      number = kBeyond;
+    } else if (magnitude < static_cast<uint32_t>(127 + 1 - kBias) << 23) {
+      // Beside this number the last place of an f32 is that of a subnormal: the sum rounds there.
+      constexpr uint32_t kBeside = static_cast<uint32_t>(127 + 1 - kBias - kMantissa + 23) << 23;
+      number = bits_of(float_of(magnitude) + float_of(kBeside)) - kBeside;
+    } else {
+      number = (magnitude + ((1u << (kDropped - 1)) - 1) + ((magnitude >> kDropped) & 1u) -
+                (static_cast<uint32_t>(127 - kBias) << 23)) >>
+               kDropped;
+      if (number > kLargest) number = kBeyond;
+    }
+    bits = static_cast<uint8_t>(number | ((word >> 24) & 0x80u));
+  }
+  explicit KW_DEVICE f8(double value) : f8(round_to_odd(value)) {}
+  KW_DEVICE operator float() const {
+    const uint32_t magnitude = bits & 0x7fu, sign = static_cast<uint32_t>(bits & 0x80u) << 24;
+    if (kFinite ? magnitude == 0x7fu : magnitude >= 0x7cu)
+      return float_of(sign | (magnitude == 0x7cu ? 0x7f800000u : 0x7fc00000u));
+    constexpr uint32_t kScale = static_cast<uint32_t>(127 + 127 - kBias) << 23;  // 2^(127 - bias)
+    return float_of(sign | bits_of(float_of(magnitude << (23 - kMantissa)) * float_of(kScale)));
+  }
+};
+using f8e4m3 = f8<3, 7, true>;
+using f8e5m2 = f8<2, 15, false>;
 
 template <class A, class B>
 inline constexpr bool is_same = false;

@@ -332,7 +332,7 @@ class ValueLowering {
       if (ir::CombineAttr{combines_[i]} == ir::CombineAttr{combine}) return static_cast<int32_t>(i);
     combines_.push_back(combine);
     CombineFunction function;
-    function.name = "combine" + (combines_.size() > 1 ? "_" + std::to_string(combines_.size()) : "");
+    function.name = combine_names_.take(combine->body->name, "combine");
     function.identity = combine->identity;
     const ir::Graph& body = *combine->body;
     Identifiers names;
@@ -538,6 +538,7 @@ class ValueLowering {
   std::map<std::string, ValueId> interned_;
   std::map<std::tuple<NodeId, std::string, ValueId>, ValueId> memo_;
   std::vector<std::shared_ptr<const ir::Combine>> combines_;  // parallel to out_.combines
+  Identifiers combine_names_;
   int depth_ = 0;
 };
 

@@ -17,11 +17,11 @@ class ColumnKernel : public KernelBase {
   void write() override { columns(); }
   void columns();
   Lines within(const InnerLoop& inner) const;
-  std::vector<Accumulator> column_stage(const Stage& stage, Lines& out);
+  std::vector<Accumulator> column_stage(const Stage& stage, const std::vector<Ordered>& combined, Lines& out);
   static void declare_array(const std::string& type, const std::string& name, const std::string& start, Lines& out);
   // What later stages need of a stage's results, per point of the tile.
   std::vector<ValueId> kept_after(size_t stage) const;
-  void column_after(size_t s, const std::vector<Accumulator>& sums, Lines& out);
+  void column_after(size_t s, const std::vector<Accumulator>& sums, const std::vector<Ordered>& combined, Lines& out);
   void finish_in_tile(const Accumulator& sum, Lines& body);
 
   std::set<ValueId> kept_;
@@ -33,8 +33,12 @@ void ColumnKernel::columns() {
   for (size_t s = 0; s < kernel_.stages.size(); ++s) {
     const Stage& stage = kernel_.stages[s];
     std::vector<Accumulator> sums;
-    if (!stage.loop.empty()) sums = column_stage(stage, point);
-    column_after(s, sums, point);
+    std::vector<Ordered> combined;
+    if (!stage.loop.empty()) {
+      combined = inner_.ordered(stage);
+      sums = column_stage(stage, combined, point);
+    }
+    column_after(s, sums, combined, point);
   }
   Lines body;
   body.append(point_rows_);
@@ -55,7 +59,9 @@ Lines ColumnKernel::within(const InnerLoop& inner) const {
   return out;
 }
 
-std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, Lines& out) {
+std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, const std::vector<Ordered>& combined,
+                                                    Lines& out) {
+  for (const Ordered& one : combined) out.line("kw::InOrder<" + one.combination.tuple + ", kTile> " + one.total + ";");
   std::vector<Accumulator> sums = inner_.accumulators(stage);
   InnerLoop run;
   for (const Accumulator& sum : sums) {
@@ -70,7 +76,8 @@ std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, Lines& o
   scopes_.open_rows(Level::Row, &row);
   scopes_.hoist(roots_of(stage, kernel_), out, &row);
   const Expressions::Environment hoisted = scopes_.expressions.environment;
-  InnerLoop in = inner_.write(stage, sums, inner_.in_tile(), stage.stores);
+  InnerLoop in = inner_.write(stage, sums, combined, inner_.in_tile(), stage.stores);
+  for (const Ordered& one : combined) in.after.line(one.total + ".add(" + one.terms + ", end - tile);");
   Lines body;
   body.append(row);
   body.append(within(in));
@@ -137,7 +144,8 @@ std::vector<ValueId> ColumnKernel::kept_after(size_t stage) const {
   return {found.begin(), found.end()};
 }
 
-void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, Lines& out) {
+void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, const std::vector<Ordered>& combined,
+                                Lines& out) {
   const Stage& stage = kernel_.stages[s];
   std::vector<ValueId> kept;
   for (ValueId v : kept_after(s))
@@ -154,6 +162,7 @@ void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, 
   if (kept.empty() && stage.after_stores.empty()) return;
   for (const Accumulator& sum : sums)
     if (sum.partial()) finish_in_tile(sum, in.body);
+  finish(combined, in.body, ".total(" + names_.variable(nest_.inner) + " - tile)");
   const Expressions::Environment finished = scopes_.expressions.environment;
   std::vector<ValueId> roots = kept;
   for (const Store& store : stage.after_stores) roots.push_back(store.value);
@@ -170,7 +179,7 @@ void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, 
     in.body.line(name + inner_.in_tile() + " = " + scopes_.expressions.as(v, type) + ";");
     arrays.emplace_back(v, name);
   }
-  stores = inner_.write(only_stores, {}, {}, stage.after_stores);
+  stores = inner_.write(only_stores, {}, {}, {}, stage.after_stores);
   in.before.append(stores.before);
   in.body.append(stores.body);
   in.after.append(stores.after);

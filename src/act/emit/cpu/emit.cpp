@@ -18,7 +18,6 @@ class PassEmitter {
       : program_(split_halves(program)), options_(options), types_(program_.type_parameters) {}
 
   Result<EmittedPass> run() {
-    KW_CHECK(supported());
     EmittedPass out;
     out.file = program_.name + ".cpp";
     out.pass.name = options_.pass;
@@ -47,18 +46,6 @@ class PassEmitter {
   }
 
  private:
-  Status supported() const {
-    auto refuse = [](const std::string& what, const char* rule) {
-      return bad_input(what + " is not generated for cpu yet: rule " + rule);
-    };
-    for (const LoopKernel& kernel : program_.kernels)
-      for (const Value& value : kernel.values) {
-        if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && reduced->op == ir::Op::Reduce)
-          return refuse("a reduction by a combine", "combine");
-      }
-    return {};
-  }
-
   // The slices of a sum that rides along: enough points for each, and never more of them than pay.
   std::string workers() const {
     for (const LoopKernel& kernel : program_.kernels)
@@ -96,6 +83,7 @@ class PassEmitter {
       std::vector<std::string_view> words;
     };
     const Header headers[] = {
+        {"combine.h", {"kw::InOrder"}},
         {"element.h", {""}},
         {"math.h", {"kw::"}},
         {"random.h", {"kw::random"}},

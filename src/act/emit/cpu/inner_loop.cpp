@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/loop/index.h"
+#include "base/text.h"
 
 namespace kw::act::cpu {
 
@@ -10,7 +11,8 @@ bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axe
 
 std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel) {
   std::vector<ValueId> roots;
-  for (ValueId r : stage.reductions) roots.push_back(std::get<Reduced>(kernel[r].what).arg);
+  for (ValueId r : stage.reductions)
+    for (ValueId term : terms_of(kernel, r)) roots.push_back(term);
   for (const Store& store : stage.stores) roots.push_back(store.value);
   for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
   return roots;
@@ -21,7 +23,17 @@ std::vector<Accumulator> InnerLoopWriter::accumulators(const Stage& stage) {
                                       [&](ValueId r) { return has_partials(kernel_, r); });
   std::vector<Accumulator> all;
   for (ValueId r : stage.reductions)
-    all.push_back(make_accumulator(kernel_, r, partials + sums_inside(stage) == 1, types_, names_));
+    if (!is_combined(kernel_, r))
+      all.push_back(make_accumulator(kernel_, r, partials + sums_inside(stage) == 1, types_, names_));
+  return all;
+}
+
+std::vector<Ordered> InnerLoopWriter::ordered(const Stage& stage) {
+  std::vector<Ordered> all;
+  for (const Combination& combination : combines.of(stage)) {
+    const std::string name = names_.value(combination.reduced[0]);
+    all.push_back({combination, names_.fresh(name + "_terms"), names_.fresh(name + "_all")});
+  }
   return all;
 }
 
@@ -54,12 +66,15 @@ bool InnerLoopWriter::is_streamed(const Store& store) const {
                        [&](const Index& index) { return has(axes_of(index), nest_.inner); }) == 1;
 }
 
-InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulator>& sums, const std::string& at,
+InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulator>& sums,
+                                 const std::vector<Ordered>& combined, const std::string& at,
                                  const std::vector<Store>& stores) {
   InnerLoop out;
   std::vector<ValueId> roots;
   std::set<ValueId> stored;
   for (const Accumulator& sum : sums) roots.push_back(sum.arg);
+  for (const Ordered& one : combined)
+    roots.insert(roots.end(), one.combination.args.begin(), one.combination.args.end());
   for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
   for (const Store& store : stores) {
     roots.push_back(store.value);
@@ -77,6 +92,13 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     if (!at.empty()) continue;
     if (sum.partial()) out.before.line(sum.type + " " + sum.name + " = " + sum.start + ";");
     out.clauses.push_back("reduction(" + sum.clause + " : " + sum.name + ")");
+  }
+  for (const Ordered& one : combined) {
+    std::vector<std::string> parts;
+    for (size_t part = 0; part < one.combination.args.size(); ++part)
+      parts.push_back(scopes_.expressions.as(one.combination.args[part], one.combination.types[part]));
+    out.before.line(array(one.combination.tuple, one.terms) + ";");
+    out.body.line(one.terms + in_tile() + " = {" + join(parts, ", ") + "};");
   }
   for (const Accumulate& sum : stage.accumulates) {
     const std::string type = types_.computed(kernel_[sum.value].type);

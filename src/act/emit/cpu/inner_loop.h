@@ -2,6 +2,7 @@
 // gathered in an array of the tile, results that are larger than the cache are written in a block and streamed out.
 #pragma once
 
+#include "act/emit/cpp/combines.h"
 #include "act/emit/cpu/accumulators.h"
 #include "act/emit/cpu/scopes.h"
 
@@ -16,6 +17,12 @@ struct InnerLoop {
   std::vector<std::string> clauses;  // of its pragma
 };
 
+// A reduction by a combine: the terms of a tile are gathered, and joined in order.
+struct Ordered {
+  Combination combination;
+  std::string terms, total;  // variables
+};
+
 // What a stage's loop computes: the arguments of its reductions, what it stores and what it adds up.
 std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel);
 
@@ -23,13 +30,14 @@ class InnerLoopWriter {
  public:
   InnerLoopWriter(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest, CppTypes& types,
                   KernelNames& names, Scopes& scopes)
-      : program_(program), kernel_(kernel), nest_(nest), types_(types), names_(names), scopes_(scopes) {}
+      : program_(program), kernel_(kernel), nest_(nest), types_(types), names_(names), scopes_(scopes), combines(program, kernel, types) {}
 
   std::vector<Accumulator> accumulators(const Stage& stage);
+  std::vector<Ordered> ordered(const Stage& stage);
 
   // `at` is the index into arrays of accumulators; empty where these are scalars of the loop.
-  InnerLoop write(const Stage& stage, const std::vector<Accumulator>& sums, const std::string& at,
-                  const std::vector<Store>& stores);
+  InnerLoop write(const Stage& stage, const std::vector<Accumulator>& sums, const std::vector<Ordered>& combined,
+                  const std::string& at, const std::vector<Store>& stores);
 
   std::string stored_text(const Store& store);
   std::string in_tile() const;  // the index of an element into the arrays of its tile
@@ -52,6 +60,9 @@ class InnerLoopWriter {
   KernelNames& names_;
   Scopes& scopes_;
   std::map<BufferId, std::string> stream_flags_;
+
+ public:
+  Combines combines;
 };
 
 }  // namespace kw::act::cpu

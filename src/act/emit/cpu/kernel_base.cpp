@@ -35,6 +35,12 @@ KernelText KernelBase::run() {
   text_.function = kernel_.name + suffix();
   choose_parameters();
   write();
+  if (!inner_.combines.definitions().empty()) {
+    Lines with = inner_.combines.definitions();
+    with.line("");
+    with.append(text_.lines);
+    text_.lines = std::move(with);
+  }
   text_.nest = nest_;
   text_.unit_rows = scopes_.unit_rows();
   return std::move(text_);
@@ -184,6 +190,17 @@ void KernelBase::finish(const std::vector<Accumulator>& sums, Lines& out) {
     scopes_.expressions.environment[sum.value] = {result, Binding::Primary, sum.type};
   }
 }
+
+void KernelBase::finish(const std::vector<Ordered>& combined, Lines& out, const std::string& tuple) {
+  for (const Ordered& one : combined)
+    for (ValueId r : one.combination.reduced) {
+      const std::string type = inner_.combines.type(r), name = names_.value(r);
+      const std::string part = inner_.combines.part(one.combination, r, one.total + tuple);
+      out.line("const " + type + " " + name + " = " + part + ";");
+      scopes_.expressions.environment[r] = {name, Binding::Primary, type};
+    }
+}
+
 void KernelBase::leave(const Expressions::Environment& outside, const Expressions::Environment& hoisted) {
   scopes_.expressions.environment = outside;
   for (const auto& [v, expression] : hoisted)

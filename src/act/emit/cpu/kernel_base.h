@@ -33,6 +33,8 @@ class KernelBase {
   void after(const Stage& stage, Lines& out);
   // The results of reductions from what was accumulated, as values of the scope.
   void finish(const std::vector<Accumulator>& sums, Lines& out);
+  // Likewise; `tuple` follows the variable's name.
+  void finish(const std::vector<Ordered>& combined, Lines& out, const std::string& tuple);
   // Leaves the loops of a stage: values further out stay known, those of the loops do not.
   void leave(const Expressions::Environment& outside, const Expressions::Environment& hoisted);
   // The parallel loops around `body`, from the skeleton `plain`, or `sliced` where sums ride along.

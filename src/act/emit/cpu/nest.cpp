@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "act/emit/cpp/combines.h"
 #include "act/loop/index.h"
 
 namespace kw::act::cpu {
 namespace {
+
+using cpp::has_combine;
 
 bool is_axis(const Index& index) { return index.kind == Index::Kind::Axis; }
 bool is_one(const LoopProgram& program, LoopAxisId axis) {
@@ -86,6 +89,9 @@ Nest choose_nest(const LoopProgram& program, const LoopKernel& kernel) {
   }
   for (const auto& [axis, count] : votes)
     if (nest.inner < 0 || count >= votes[nest.inner]) nest.inner = axis;
+  // A combine need not commute: what it runs over keeps its order, with the last axis innermost.
+  if (std::find(nest.loop.begin(), nest.loop.end(), nest.inner) != nest.loop.end() && has_combine(kernel))
+    nest.inner = nest.loop.back();
   bool reduced = std::erase(nest.loop, nest.inner) > 0;
   std::erase(nest.parallel, nest.inner);
   if (!reduced)

@@ -35,6 +35,8 @@ void RowKernel::rows() {
 
 void RowKernel::row_stage(const Stage& stage, Lines& out) {
   const std::vector<Accumulator> sums = inner_.accumulators(stage);
+  const std::vector<Ordered> combined = inner_.ordered(stage);
+  for (const Ordered& one : combined) out.line("kw::InOrder<" + one.combination.tuple + "> " + one.total + ";");
   for (const Accumulator& sum : sums)
     out.line(sum.partial() ? "double " + sum.total + " = " + sum.start + ";"
                            : sum.type + " " + sum.name + " = " + sum.start + ";");
@@ -43,9 +45,11 @@ void RowKernel::row_stage(const Stage& stage, Lines& out) {
   scopes_.open_rows(Level::Row, nest_.loop.empty() ? nullptr : &row);
   scopes_.hoist(roots_of(stage, kernel_), out, nest_.loop.empty() ? nullptr : &row);
   const Expressions::Environment hoisted = scopes_.expressions.environment;
-  InnerLoop in = inner_.write(stage, sums, {}, stage.stores);
+  InnerLoop in = inner_.write(stage, sums, combined, {}, stage.stores);
   for (const Accumulator& sum : sums)
     if (sum.partial()) in.after.line(sum.add_partial());
+  for (const Ordered& one : combined)
+    in.after.line(one.total + ".add(kw::tile_combine(" + one.terms + ", end - tile));");
   const bool tiled = !in.before.empty() || !in.after.empty();
   for (LoopAxisId axis : nest_.loop) out.open(loop_header(axis) + " {");
   out.append(row);
@@ -54,6 +58,7 @@ void RowKernel::row_stage(const Stage& stage, Lines& out) {
   scopes_.open_rows(Level::Row, nullptr);
   leave(outside, hoisted);
   finish(sums, out);
+  finish(combined, out, ".total()");
 }
 
 Lines RowKernel::line_loop(const InnerLoop& inner, bool tiled) const {

@@ -52,6 +52,7 @@ void WholeKernel::whole() {
 
 void WholeKernel::whole_stage(const Stage& stage, Lines& out) {
   std::vector<Accumulator> sums = inner_.accumulators(stage);
+  const std::vector<Ordered> combined = inner_.ordered(stage);
   Lines partials, start, finish_chunk, combine;
   std::map<ValueId, std::string> parts;
   for (const Accumulator& sum : sums) {
@@ -70,14 +71,24 @@ void WholeKernel::whole_stage(const Stage& stage, Lines& out) {
       combine.line("for (const " + type + " chunk : " + parts_name + ") " + over_chunks.combine("chunk"));
     }
   }
+  for (const Ordered& one : combined) {
+    const std::string& tuple = one.combination.tuple;
+    const std::string chunks = names_.fresh(names_.value(one.combination.reduced[0]) + "_parts");
+    partials.line("kw::Part<" + tuple + "> " + chunks + "[kChunks];");
+    start.line("kw::InOrder<" + tuple + "> " + one.total + ";");
+    finish_chunk.line(chunks + "[chunk] = {" + one.total + ".total(), !" + one.total + ".empty()};");
+    combine.line("const " + tuple + " " + one.total + " = kw::parts_combine(" + chunks + ", kChunks);");
+  }
   Lines row;
   const Expressions::Environment outside = scopes_.expressions.environment;
   scopes_.open_rows(Level::Row, &row);
   scopes_.hoist(roots_of(stage, kernel_), out, &row);
   const Expressions::Environment hoisted = scopes_.expressions.environment;
-  InnerLoop in = inner_.write(stage, sums, {}, stage.stores);
+  InnerLoop in = inner_.write(stage, sums, combined, {}, stage.stores);
   for (const Accumulator& sum : sums)
     if (sum.partial()) in.after.line(sum.add_partial());
+  for (const Ordered& one : combined)
+    in.after.line(one.total + ".add(kw::tile_combine(" + one.terms + ", end - tile));");
   Lines before;
   before.append(row);
   before.append(in.before);
@@ -98,6 +109,7 @@ void WholeKernel::whole_stage(const Stage& stage, Lines& out) {
   scopes_.open_rows(Level::Row, nullptr);
   leave(outside, hoisted);
   finish(sums, out);
+  finish(combined, out, "");
 }
 
 }  // namespace

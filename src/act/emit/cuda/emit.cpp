@@ -66,10 +66,6 @@ class PassEmitter {
     };
     for (const LoopKernel& kernel : program_.kernels)
       for (const Value& value : kernel.values) {
-        const ir::DType floor = value.type.floor();
-        if (floor == ir::DType::F8E4M3 || floor == ir::DType::F8E5M2) return refuse("fp8", "fp8");
-        if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && reduced->op == ir::Op::Reduce)
-          return refuse("a reduction by a combine", "combine");
         if (const Map* map = std::get_if<Map>(&value.what); map && map->op == ir::Op::Random)
           return refuse("a random number", "random");
       }
@@ -117,6 +113,7 @@ class PassEmitter {
     Lines out;
     for (const std::string& line : options_.comment) out.line(line.empty() ? "//" : "// " + line);
     const std::string text = code.text();
+    if (text.find("kw::InOrder") != std::string::npos) out.line("#include \"kw/combine.h\"");
     for (const char* header : {"element.h", "math.h", "memory.h", "reduction.h", "row.h", "tensor.h", "thread.h"})
       out.line("#include \"kw/" + std::string(header) + "\"");
     out.line("");

@@ -1,6 +1,7 @@
 #include "act/emit/cuda/kernel_plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "act/loop/index.h"
 
@@ -9,6 +10,18 @@ namespace {
 
 bool has(const std::vector<LoopAxisId>& axes, LoopAxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// Whether the tuples of a combine, one of every thread, have room in the shared memory of a block.
+bool tuples_fit(const LoopProgram& program, const LoopKernel& kernel) {
+  constexpr size_t kMostParts = 3;
+  std::set<std::pair<int32_t, std::vector<ValueId>>> tuples;
+  for (const Value& value : kernel.values)
+    if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && reduced->combined) {
+      tuples.emplace(reduced->combined->combine, reduced->combined->args);
+      if (program.combines[static_cast<size_t>(reduced->combined->combine)].arity() > kMostParts) return false;
+    }
+  return tuples.size() <= 1;
 }
 
 }  // namespace
@@ -36,6 +49,7 @@ KernelPlan plan_kernel(const LoopProgram& program, const LoopKernel& kernel) {
     plan.shape = Shape::Rows;
   else
     plan.shape = Shape::Columns;
+  if (plan.shape == Shape::Columns && !tuples_fit(program, kernel)) plan.shape = Shape::Points;
   for (const Stage& stage : kernel.stages)
     for (const Accumulate& sum : stage.accumulates) {
       const SumKind kind = kind_of(plan, sum);

@@ -107,7 +107,7 @@ class ColumnWriter : public Writer {
         .statements("point", all);
     if (shared) skeleton.statements("shared", shared_);
     if (summed) skeleton.statements("sums", sums_).expression("workers", workers());
-    text_.lines = skeleton.fill();
+    text_.lines = with_combines(skeleton.fill());
   }
   std::string workers() const {
     for (const SizeParameter& size : text_.sizes)
@@ -134,7 +134,8 @@ class ColumnWriter : public Writer {
     define(body, roots_of(stage, kernel_), stored);
     std::vector<std::string> parts, names;
     Lines after;
-    for (ValueId r : stage.reductions) {
+    const std::vector<ValueId> plain = plain_reductions(stage);
+    for (ValueId r : plain) {
       const Reduction reduction = reduction_of(std::get<Reduced>(kernel_[r].what).op);
       const std::string type = accumulator_type(r), name = reduced_name(r);
       const std::string term = values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type);
@@ -152,13 +153,34 @@ class ColumnWriter : public Writer {
         parts.push_back("kw::lane_part<" + std::string(reduction.functor) + ">(" + name + ", " +
                         share(name, type, "kw::kMostWarps * 32") + ")");
     }
+    Lines combined;
+    const std::vector<Combination> combinations = combines_.of(stage);
+    for (const Combination& one : combinations) {
+      const std::string name = names_.value(one.reduced[0]), all = names_.fresh(name + "_all");
+      const std::string run = names_.fresh(name + "_run"), type = "kw::Run<" + one.tuple + ">";
+      point.line("kw::InOrder<" + one.tuple + ", 40> " + all + ";");
+      body.element.line(all + ".add(" + tuple_text(one) + ");");
+      after.line(type + " " + run + " = " + all + ".run();");
+      if (shared)
+        parts.push_back("kw::lane_part<kw::Joined>(" + run + ", " + share(run, type, "kw::kMostWarps * 32") + ")");
+      combined_results(one, run, combined);
+    }
     for (const Accumulate& sum : stage.accumulates) point_sum(sum, body.element);
     for (const Store& s : stage.stores) store(s, body);
     const Axes row = row_axes();
+    std::string first = shared ? "kw::warp()" : "0", end = shared ? "end" : "length";
+    const bool in_order = shared && !combinations.empty();
+    if (in_order) {  // every warp has neighbours
+      const std::string each = names_.fresh("share");
+      first = names_.fresh("begin"), end = names_.fresh("last");
+      point.line("const Index " + each + " = (length + kw::warps() - 1) / kw::warps(), " + first + " = kw::warp() * " +
+                 each + ";");
+      point.line("const Index " + end + " = " + first + " + " + each + " < end ? " + first + " + " + each + " : end;");
+    }
     point.append(Skeleton::load(kColumnsFile, "column_stage")
-                     .expression("first", shared ? "kw::warp()" : "0")
-                     .expression("end", shared ? "end" : "length")
-                     .expression("step", shared ? "kw::warps()" : "1")
+                     .expression("first", first)
+                     .expression("end", end)
+                     .expression("step", shared && !in_order ? "kw::warps()" : "1")
                      .statements("position", used(positions("element", row, false), {&body.element}))
                      .statements("body", body.element)
                      .fill());
@@ -166,7 +188,8 @@ class ColumnWriter : public Writer {
     point.append(after);
     if (!parts.empty())
       for (const std::string& line : split_lines(bracketed("kw::warps_reduce(", parts, ");"))) point.line(line);
-    for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], point);
+    for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], point);
+    point.append(combined);
   }
 };
 

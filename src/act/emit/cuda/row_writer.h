@@ -137,7 +137,7 @@ class RowWriter : public Writer {
         .statements("point", point);
     skeleton.statements("caches", caches()).statements("ahead", ahead()).statements("advance", advance_);
     if (summed) skeleton.statements("sums", sums_).statements("finish", finish_);
-    text_.lines = skeleton.fill();
+    text_.lines = with_combines(skeleton.fill());
   }
 
   // Sums over parts of a row are taken part by part, after everything else of their stage.
@@ -171,7 +171,8 @@ class RowWriter : public Writer {
     define(text.body, roots_of(stage, kernel_), stored);
     std::vector<std::string> parts, names;
     Lines after;
-    for (ValueId r : stage.reductions) {
+    const std::vector<ValueId> plain = plain_reductions(stage);
+    for (ValueId r : plain) {
       const Reduction reduction = reduction_of(std::get<Reduced>(kernel_[r].what).op);
       const std::string type = accumulator_type(r), name = reduced_name(r);
       const std::string term = values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type);
@@ -189,6 +190,7 @@ class RowWriter : public Writer {
       }
       parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " + share(name, type) + ")");
     }
+    for (const Combination& one : combines_.of(stage)) combine_row(one, text);
     for (const Accumulate& sum : stage.accumulates) {
       const std::string term = values_.expressions.as(sum.value, sum_type(sum));
       switch (kind_of(plan_, sum)) {
@@ -225,8 +227,23 @@ class RowWriter : public Writer {
       text.after.line("else");
       reduce("kw::lanes_reduce(lanes, ");
       text.after.line("turn = 1 - turn;");
-      for (size_t i = 0; i < names.size(); ++i) result(stage.reductions[i], names[i], text.after);
+      for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], text.after);
     }
+  }
+  // What a thread's vectors became is joined with what others have, tile by tile, in the order of the row.
+  void combine_row(const Combination& one, StageText& text) {
+    const std::string name = names_.value(one.reduced[0]), all = names_.fresh(name + "_all");
+    const std::string runs = names_.fresh(name + "_runs"), run = names_.fresh(name + "_run");
+    const std::string type = "kw::Run<" + one.tuple + ">", none = "kw::no_run<" + one.tuple + ">()";
+    text.before.line("kw::InOrder<" + one.tuple + ", kStreamed ? 40 : 6> " + all + ";");
+    text.before_tile.line(type + " " + runs + "[kVectors];");
+    text.before_tile.line("KW_UNROLL");
+    text.before_tile.line("for (int v = 0; v < kVectors; ++v) " + runs + "[v] = " + none + ";");
+    text.body.vector.line(type + " " + run + " = " + none + ";");
+    text.body.element.line(run + ".add(" + tuple_text(one) + ");");
+    text.body.stores.line(runs + "[v] = " + run + ";");
+    text.after_tile.line("kw::add_tile<kBlockRow>(" + all + ", " + runs + ", lanes, " + share(name, type) + ", turn);");
+    combined_results(one, all + ".run()", text.after);
   }
   // An element's number in its row.
   std::string row_element(bool in_parts) const {

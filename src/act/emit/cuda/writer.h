@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "act/emit/cpp/combines.h"
 #include "act/emit/cuda/kernel_writer.h"
 #include "act/emit/cuda/values.h"
 #include "act/emit/skeleton.h"
@@ -91,7 +92,8 @@ class Writer {
         plan_(plan),
         nest_(plan_.nest),
         names_(program, kernel, nest_.all(), kReserved, types),
-        values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }) {
+        values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }),
+        combines_(program, kernel, types, "KW_DEVICE ") {
     values_.expressions.element = [this](const Load& load) { return element(load); };
     values_.expressions.division = "kw::divide";
     constexpr std::string_view kSuffix[] = {"_elements", "_rows", "_columns", "_points"};
@@ -299,7 +301,8 @@ class Writer {
 
   static std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel) {
     std::vector<ValueId> roots;
-    for (ValueId r : stage.reductions) roots.push_back(std::get<Reduced>(kernel[r].what).arg);
+    for (ValueId r : stage.reductions)
+      for (ValueId term : terms_of(kernel, r)) roots.push_back(term);
     for (const Store& store : stage.stores) roots.push_back(store.value);
     for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
     return roots;
@@ -423,6 +426,37 @@ class Writer {
     return more ? names_.fresh(name + "_sum") : name;
   }
 
+  // ---- reductions by a combine ----
+  std::vector<ValueId> plain_reductions(const Stage& stage) const {
+    std::vector<ValueId> plain;
+    for (ValueId r : stage.reductions)
+      if (!is_combined(kernel_, r)) plain.push_back(r);
+    return plain;
+  }
+  std::string tuple_text(const Combination& one) {
+    std::vector<std::string> parts;
+    for (size_t part = 0; part < one.args.size(); ++part)
+      parts.push_back(values_.expressions.as(one.args[part], one.types[part]));
+    return one.tuple + "{" + join(parts, ", ") + "}";
+  }
+  // The results, from the run that all terms became.
+  void combined_results(const Combination& one, const std::string& run, Lines& out) {
+    const std::string tuple = names_.fresh(names_.value(one.reduced[0]) + "_tuple");
+    out.line("const " + one.tuple + " " + tuple + " = " + run + ".total();");
+    for (ValueId r : one.reduced) {
+      const std::string name = names_.value(r), type = combines_.type(r);
+      out.line("const " + type + " " + name + " = " + combines_.part(one, r, tuple) + ";");
+      values_.expressions.environment[r] = {name, Binding::Primary, type};
+    }
+  }
+  Lines with_combines(const Lines& kernel) const {
+    if (combines_.definitions().empty()) return kernel;
+    Lines out = combines_.definitions();
+    out.line("");
+    out.append(kernel);
+    return out;
+  }
+
   // Values of the point that are known now, and their stores, by one of its threads.
   void after_stores(const Stage& stage, Lines& out, const std::string& condition) {
     if (stage.after_stores.empty()) return;
@@ -448,6 +482,7 @@ class Writer {
   const Nest& nest_;
   KernelNames names_;
   Values values_;
+  Combines combines_;
   KernelText text_;
   std::string first_;                                // the index of a vector's first element along the innermost axis
   std::map<std::string, std::string> vector_names_;  // by address
