@@ -7,6 +7,10 @@ find_package(GTest REQUIRED)
 # Tests that run kernels start themselves as workers: their main is tests/worker_main.cc.
 set(kw_tests_with_workers device measure verify perf golden error property gates gpu)
 
+# Tests that take minutes run in so many processes, beside each other.
+set(kw_tests_in_shards property gates)
+set(kw_shards 8)
+
 function(kw_add_test name library)
   add_executable(test_${name} ${ARGN})
   if(name IN_LIST kw_tests_with_workers)
@@ -17,7 +21,16 @@ function(kw_add_test name library)
   target_compile_definitions(test_${name} PRIVATE
     KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KW_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(test_${name} PRIVATE ${library} GTest::gtest)
-  add_test(NAME ${name} COMMAND test_${name})
+  if(NOT name IN_LIST kw_tests_in_shards)
+    add_test(NAME ${name} COMMAND test_${name})
+    return()
+  endif()
+  foreach(shard RANGE 1 ${kw_shards})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}_${shard} COMMAND test_${name})
+    set_tests_properties(${name}_${shard} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${kw_shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 file(STRINGS cmake/include_table.txt rows REGEX "^[a-z]+:")

@@ -1,5 +1,5 @@
-// Element types of kernels on a GPU: the floats of 16 and 8 bits, and which type holds a value of several. Own structs in the
-// place of the toolkit's headers, so that a kernel compiles in tens of milliseconds.
+// Element types of kernels on a GPU: the floats of 16 and 8 bits, and which type holds a value of several. Own structs
+// in the place of the toolkit's headers, so that a kernel compiles in tens of milliseconds.
 #pragma once
 
 #include "instructions.h"

@@ -1,5 +1,5 @@
-// Reductions by a combine of the op's own: several coupled values, which need not commute, along every axis of a tensor.
-// Kernels join the terms in order, whatever the number of threads, and agree with the oracle.
+// Reductions by a combine of the op's own: several coupled values, which need not commute, along every axis of a
+// tensor. Kernels join the terms in order, whatever the number of threads, and agree with the oracle.
 #include <gtest/gtest.h>
 
 #include "../unit/act/loop_agreement.h"
@@ -136,8 +136,8 @@ TEST(CombinesOnAGpu, CompileForEveryArchitecture) {
       ASSERT_TRUE(made) << render(made.error());
       for (const char* architecture : {"sm_90", "sm_80", "sm_100"}) {
         if (!slow_tests() && std::string_view(architecture) != "sm_90") continue;
-        const auto kernels = device::cuda::compile(made->manifest, made->files, {{"T", ir::DType::F32}}, architecture,
-                                                   **nvrtc, cache);
+        const auto kernels =
+            device::cuda::compile(made->manifest, made->files, {{"T", ir::DType::F32}}, architecture, **nvrtc, cache);
         ASSERT_TRUE(kernels) << c.name << " along " << along.axis << ": " << render(kernels.error());
       }
     }

@@ -8,7 +8,10 @@
 
 namespace kw::test {
 
-// Fails where one is wrong, or where more than this share of the passes is refused.
-void expect_random_graphs(uint64_t count, Where where, double most_refused = 0.05);
+// Generates, compiles and runs the graphs of these seeds, and fails where one is wrong or refused without a rule.
+void expect_random_graphs(uint64_t first, uint64_t count, Where where);
+
+// Counts refusals by their rule, without compiling; fails where they are `most` of the passes or more.
+void expect_few_refusals(uint64_t count, Where where, double most = 0.05);
 
 }  // namespace kw::test

@@ -13,9 +13,7 @@ constexpr std::string_view kReserved[] = {"kw", "left", "right", "identity", "of
 
 }  // namespace
 
-bool is_combined(const LoopKernel& kernel, ValueId r) {
-  return std::get<Reduced>(kernel[r].what).combined.has_value();
-}
+bool is_combined(const LoopKernel& kernel, ValueId r) { return std::get<Reduced>(kernel[r].what).combined.has_value(); }
 
 bool has_combine(const LoopKernel& kernel) {
   return std::any_of(kernel.values.begin(), kernel.values.end(), [](const Value& value) {

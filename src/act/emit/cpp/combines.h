@@ -37,7 +37,7 @@ class Combines {
   std::vector<Combination> of(const Stage& stage);
   // The value of a reduction from what all terms became.
   std::string part(const Combination& combination, ValueId reduced, const std::string& tuple) const;
-  std::string type(ValueId reduced) const;  // of its variable
+  std::string type(ValueId reduced) const;                   // of its variable
   const Lines& definitions() const { return definitions_; }  // of the structs so far
 
  private:

@@ -30,7 +30,13 @@ class InnerLoopWriter {
  public:
   InnerLoopWriter(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest, CppTypes& types,
                   KernelNames& names, Scopes& scopes)
-      : program_(program), kernel_(kernel), nest_(nest), types_(types), names_(names), scopes_(scopes), combines(program, kernel, types) {}
+      : program_(program),
+        kernel_(kernel),
+        nest_(nest),
+        types_(types),
+        names_(names),
+        scopes_(scopes),
+        combines(program, kernel, types) {}
 
   std::vector<Accumulator> accumulators(const Stage& stage);
   std::vector<Ordered> ordered(const Stage& stage);
