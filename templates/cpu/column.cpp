@@ -36,14 +36,6 @@ void KW_NAME(kernel_sliced)(KW_LIST(parameters)) {
 
 inline void loops() {
   // clang-format off
-  // Over one tile.
-// skeleton within
-#pragma omp simd KW_CLAUSES(reductions)
-for (int64_t KW_NAME(i) = tile; KW_NAME(i) < end; ++KW_NAME(i)) {
-  KW_STATEMENTS(body)
-}
-// end
-
   // Over the reduced axes, as one, in runs that bound how many terms an accumulator takes.
 // skeleton runs
 for (int64_t run = 0; run < KW_EXPRESSION(points); run += kChain) {
@@ -53,13 +45,6 @@ for (int64_t run = 0; run < KW_EXPRESSION(points); run += kChain) {
     KW_STATEMENTS(body)
   }
   KW_STATEMENTS(after)
-}
-// end
-
-  // The same without a sum.
-// skeleton around
-KW_LOOPS(points) {
-  KW_STATEMENTS(body)
 }
 // end
   // clang-format on

@@ -11,7 +11,7 @@
 #define KW_LOOPS(hole) for (int64_t hole = 0; hole < 1; ++hole)
 
 namespace kw_holes {
-inline int64_t elements = 1, size = 1, points = 1;
+inline int64_t elements = 1, size = 1, points = 1, first = 0, last = 1;
 }
 
 constexpr int64_t kTile = 1, kChain = 1, kChunks = 1, kParallelElements = 1;

@@ -34,11 +34,11 @@ void KW_NAME(kernel_sliced)(KW_LIST(parameters)) {
 // end
 
 inline void loops() {
-  // One loop over the innermost axis.
+  // One loop over the innermost axis, or over a tile of it.
   // clang-format off
 // skeleton line
 #pragma omp simd KW_CLAUSES(reductions)
-for (int64_t KW_NAME(i) = 0; KW_NAME(i) < KW_EXPRESSION(size); ++KW_NAME(i)) {
+for (int64_t KW_NAME(i) = KW_EXPRESSION(first); KW_NAME(i) < KW_EXPRESSION(last); ++KW_NAME(i)) {
   KW_STATEMENTS(body)
 }
 // end

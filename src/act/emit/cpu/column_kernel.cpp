@@ -50,8 +50,10 @@ void ColumnKernel::columns() {
 Lines ColumnKernel::within(const InnerLoop& inner) const {
   Lines out;
   out.append(inner.before);
-  out.append(Skeleton::load(kColumnFile, "within")
+  out.append(Skeleton::load(kRowFile, "line")
                  .name("i", names_.variable(nest_.inner))
+                 .expression("first", "tile")
+                 .expression("last", "end")
                  .clauses("reductions", join(inner.clauses, " "))
                  .statements("body", inner.body)
                  .fill());
@@ -94,9 +96,9 @@ std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, const st
                    .statements("after", within(add))
                    .fill());
   } else {
-    std::vector<std::string> loops;
-    for (LoopAxisId axis : nest_.loop) loops.push_back(loop_header(axis));
-    out.append(Skeleton::load(kColumnFile, "around").loops("points", loops).statements("body", body).fill());
+    for (LoopAxisId axis : nest_.loop) out.open(loop_header(axis) + " {");
+    out.append(body);
+    for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
   }
   scopes_.open_rows(Level::Row, nullptr);
   leave(outside, hoisted);

@@ -64,10 +64,14 @@ void RowKernel::row_stage(const Stage& stage, Lines& out) {
 Lines RowKernel::line_loop(const InnerLoop& inner, bool tiled) const {
   Skeleton skeleton = Skeleton::load(kRowFile, tiled ? "tiles" : "line");
   skeleton.name("i", names_.variable(nest_.inner))
-      .expression("size", names_.size(nest_.inner))
       .clauses("reductions", join(inner.clauses, " "))
       .statements("body", inner.body);
-  if (tiled) skeleton.statements("before", inner.before).statements("after", inner.after);
+  if (tiled)
+    skeleton.expression("size", names_.size(nest_.inner))
+        .statements("before", inner.before)
+        .statements("after", inner.after);
+  else
+    skeleton.expression("first", "0").expression("last", names_.size(nest_.inner));
   return skeleton.fill();
 }
 
