@@ -34,8 +34,9 @@ from codegen_diff import EXAMPLES  # noqa: E402
 LAST_LEVEL = 32 << 20
 SPELLED = {"bf16": "kw::bf16", "f16": "kw::f16", "f32": "float", "f64": "double"}
 FLAGS = (
-    "-std=c++20 -O3 -march=native -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -shared -w"
-).split()
+    "-std=c++20 -O3 -march=native -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-thread-jumps "
+    "-mprefer-vector-width=512 -fPIC -shared -w"
+).split()  # as src/device/cpu/compiler.cpp has them
 
 
 def keep_memory_warm():

@@ -45,6 +45,24 @@ KW_OF_DOUBLE(tanh)
 inline double atan2(double y, double x) { return std::atan2(y, x); }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
+// What many numbers are divided by: x / Divisor(d) is x times the reciprocal of d, within 1.5 ulp. A d whose reciprocal
+// would leave the normal numbers is brought nearer to 1 first, and x likewise.
+template <class T>
+class Divisor {
+ public:
+  explicit Divisor(T d) {
+    const T magnitude = std::fabs(d);
+    constexpr bool kFloat = sizeof(T) == 4;
+    constexpr T kFar = kFloat ? T(0x1p125) : T(0x1p1021), kScale = kFloat ? T(0x1p64) : T(0x1p512);
+    power_ = magnitude > kFar ? 1 / kScale : magnitude < 1 / kFar ? kScale : T(1);
+    reciprocal_ = 1 / (d * power_);
+  }
+  friend T operator/(T x, const Divisor& d) { return x * d.power_ * d.reciprocal_; }
+
+ private:
+  T power_, reciprocal_;
+};
+
 template <class T>
 inline T round_half_even(T x) {
   return std::nearbyint(x);

@@ -59,7 +59,9 @@ Result<std::string> run_compiler(const std::string& file, const Sources& inputs,
   for (const auto& [path, text] : inputs) KW_CHECK(write_file_atomically(folder.path() + "/" + path, text));
   Command command;
   command.argv = {compiler.path};
-  command.argv.insert(command.argv.end(), options.flags.begin(), options.flags.end());
+  const bool clang = compiler.version.find("clang") != std::string::npos;
+  for (const std::string& flag : options.flags)
+    if (!clang || flag != kOfGccAlone) command.argv.push_back(flag);
   for (const char* word : {"-I", ".", kShimFile, "-o", kLibrary}) command.argv.emplace_back(word);
   command.directory = folder.path();  // so that messages name files as the manifest does
   command.environment = {{"LC_ALL", "C"}};

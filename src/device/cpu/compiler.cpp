@@ -43,17 +43,21 @@ Result<Compiler> find_compiler(const std::string& wanted) {
 
 const std::vector<std::string>& kernel_flags() {
   static const std::vector<std::string> kFlags = {
-      "-std=c++20",
-      "-O3",
-      "-march=native",
-      "-fopenmp",
-      "-ffp-contract=off",   // a*b + c is rounded twice, as it is written; fma() is there for who wants it
-      "-fno-math-errno",     // sqrt need not set errno
-      "-fno-trapping-math",  // no one looks at the flags of floating-point arithmetic
-      "-fPIC",
-      "-shared",
-      "-fvisibility=hidden",
-      "-w",
+    "-std=c++20",
+    "-O3",
+    "-march=native",
+    "-fopenmp",
+    "-ffp-contract=off",   // a*b + c is rounded twice, as it is written; fma() is there for who wants it
+    "-fno-math-errno",     // sqrt need not set errno
+    "-fno-trapping-math",  // no one looks at the flags of floating-point arithmetic
+    kOfGccAlone,           // cases are selected; computed path by path they would fill a loop with masks
+#if defined(__x86_64__)
+    "-mprefer-vector-width=512",  // where there are such registers
+#endif
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-w",
   };
   return kFlags;
 }

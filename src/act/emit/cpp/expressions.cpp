@@ -171,6 +171,11 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
         result = {division + "(" + left.text + ", " + right.text + ")", Binding::Primary, type};
         break;
       }
+      if (map.op == Op::Div && value.type.floating())
+        if (std::optional<Expression> quotient = fast_quotient(value, map, left)) {
+          result = *quotient;
+          break;
+        }
       // GCC asks for parentheses around a comparison beside & and |.
       const bool logical = spelling.binding >= Binding::And;
       auto side = [&](const Expression& e, bool is_right) {
@@ -196,6 +201,20 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
   if (rounded && !spelling.exact && value.type.floating() && types_.rounds(value.type))
     return round(result, value.type);
   return result;
+}
+
+std::optional<Expression> Expressions::fast_quotient(const Value& value, const Map& map, const Expression& left) const {
+  const std::string type = types_.computed(value.type);
+  if (const Number* number = std::get_if<Number>(&kernel_[map.args[1]].what)) {
+    // The oracle grants a quotient what a product with the rounded reciprocal loses, unless this leaves the type.
+    const double divisor = number->literal.number(), magnitude = std::fabs(divisor);
+    if (std::holds_alternative<Number>(kernel_[map.args[0]].what) || !(magnitude > 1e-4 && magnitude < 1e4)) return {};
+    const std::string one_over = "1.0 / " + with_point(number_text(divisor));
+    return Expression{inside(left, Binding::Product) + " * " + type + "(" + one_over + ")", Binding::Product, type};
+  }
+  const auto known = environment.find(map.args[1]);
+  if (known == environment.end() || known->second.divisor.empty()) return {};
+  return Expression{inside(left, Binding::Product) + " / " + known->second.divisor, Binding::Product, type};
 }
 
 Expression Expressions::special(const Value& value, const Map& map, bool rounded) {

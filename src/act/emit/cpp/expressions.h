@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "act/emit/cpp/cpp_types.h"
@@ -20,6 +21,7 @@ struct Expression {
   std::string type;       // in C++
   std::string bare = {};  // without its outermost conversion, if it has one: where the context converts by itself
   std::string bare_type = {};
+  std::string divisor = {};  // the variable that divides by it fast, where it has one
   const std::string& text_in_context() const { return bare.empty() ? text : bare; }
 };
 
@@ -52,6 +54,8 @@ class Expressions {
   Expression map(const Value& value, const Map& map, bool rounded);
   Expression special(const Value& value, const Map& map, bool rounded);
   Expression power(const Value& value, const Map& map);
+  // Division by a number, and by what has a variable for it.
+  std::optional<Expression> fast_quotient(const Value& value, const Map& map, const Expression& left) const;
   ir::Type common_type(const Value& reader, const Map& map) const;
   Expression operand(const Value& reader, const Map& map, size_t i);
   Expression convert(Expression expression, const std::string& cpp_type) const;

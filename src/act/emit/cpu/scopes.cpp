@@ -112,6 +112,21 @@ void Scopes::hoist(const std::vector<ValueId>& roots, Lines& point, Lines* row) 
   define(frontier(roots, Level::Setup), setup, {}, true);
   define(frontier(roots, Level::Point), point, {}, true);
   if (row) define(frontier(roots, Level::Row), *row, {}, true);
+  for (ValueId v : pending(roots))
+    if (const Map* map = std::get_if<Map>(&kernel_[v].what); map && map->op == ir::Op::Div)
+      declare_divisor(v, *map, point, row);
+}
+
+void Scopes::declare_divisor(ValueId quotient, const Map& division, Lines& point, Lines* row) {
+  const ValueId divisor = division.args[1];
+  const auto known = expressions.environment.find(divisor);
+  const ir::Type type = kernel_[quotient].type;
+  if (known == expressions.environment.end() || !type.floating() || !kernel_[divisor].type.floating()) return;
+  if (level(quotient) != Level::Inner || level(divisor) == Level::Inner || !known->second.divisor.empty()) return;
+  Lines& out = level(divisor) == Level::Setup ? setup : level(divisor) == Level::Row && row ? *row : point;
+  const std::string name = names_.fresh("by_" + names_.value(divisor));
+  out.line("const kw::Divisor<" + types_.computed(type) + "> " + name + "(" + known->second.text + ");");
+  known->second.divisor = name;
 }
 
 void Scopes::define(const std::vector<ValueId>& roots, Lines& out, const std::set<ValueId>& stored, bool as_variables) {

@@ -54,6 +54,8 @@ class Scopes {
   std::vector<ValueId> pending(const std::vector<ValueId>& roots);
   std::vector<ValueId> frontier(const std::vector<ValueId>& roots, Level level);
   void count_uses();
+  // Elements that are divided by what lies further out are multiplied by its reciprocal.
+  void declare_divisor(ValueId quotient, const Map& division, Lines& point, Lines* row);
 
   const LoopProgram& program_;
   const LoopKernel& kernel_;

@@ -51,7 +51,7 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
           const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 quotient = kw::round_to<T>(T32(d_y_row[i_width]) / T32(6.0));
+            const T32 quotient = kw::round_to<T>(T32(d_y_row[i_width]) * T32(1.0 / 6.0));
             const T32 x_i = x_row[i_width];
             const T32 sum = kw::round_to<T>(x_i + T32(3.0));
             const bool holds = T32(6.0) <= sum;

@@ -95,6 +95,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
       std(i_batch, channel) = T(std_i);
       const W32 weight_i = weight(channel);
       const W32 bias_i = bias(channel);
+      const kw::Divisor<T32> by_std_i(std_i);
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         const auto y_row = y.row<kUnit>(i_batch, channel, i_height);
@@ -104,7 +105,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
           const auto y_tile = y_block.row();
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / std_i);
+            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
             y_tile[i_width - tile] = kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i);
           }
           y_block.finish(end - tile);

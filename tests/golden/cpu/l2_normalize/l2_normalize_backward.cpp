@@ -52,18 +52,19 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
     const T32 sqrt = kw::sqrt(holds ? T32(1.0) : sum_square_i);
     const T32 rounded = kw::round_to<T>(holds ? T32(0.0) : sqrt);
     const T32 max = kw::maximum(rounded, kw::round_to<T>(eps));
+    const kw::Divisor<T32> by_max(max);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product = kw::round_to<T>(T32(d_y_row[col]) * kw::round_to<T>(T32(x_row[col]) / max));
+        const T32 product = kw::round_to<T>(T32(d_y_row[col]) * kw::round_to<T>(T32(x_row[col]) / by_max));
         terms[col - tile] = product;
       }
       sum_total += kw::tile_sum(terms, end - tile);
     }
     const T32 sum = kw::round_to<T>(T32(sum_total));
-    const T32 chosen = rounded < kw::round_to<T>(eps) ? T32(0.0) : -kw::round_to<T>(sum / max);
+    const T32 chosen = rounded < kw::round_to<T>(eps) ? T32(0.0) : -kw::round_to<T>(sum / by_max);
     const T32 chosen_2 = holds ? T32(0.0) : (holds ? T32(0.0) : chosen) / (T32(2.0) * sqrt);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
@@ -71,7 +72,7 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        grad_x_tile[col - tile] = kw::round_to<T>(T32(d_y_row[col]) / max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
+        grad_x_tile[col - tile] = kw::round_to<T>(T32(d_y_row[col]) / by_max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
             T32(x_row[col])));
       }
       grad_x_block.finish(end - tile);

@@ -56,13 +56,14 @@ void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw:
     const bool holds = sum_square_i == T32(0.0);
     const T32 rounded = kw::round_to<T>(holds ? T32(0.0) : kw::sqrt(holds ? T32(1.0) : sum_square_i));
     const T32 max = kw::maximum(rounded, kw::round_to<T>(eps));
+    const kw::Divisor<T32> by_max(max);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = T32(x_row[col]) / max;
+        y_tile[col - tile] = T32(x_row[col]) / by_max;
       }
       y_block.finish(end - tile);
     }

@@ -45,12 +45,13 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
     double sum_total = 0;
     const T32 maximum_i = maximum(row);
     const T32 sum_exp_i = sum_exp(row);
+    const kw::Divisor<T32> by_sum_exp_i(sum_exp_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product = T32(d_y_row[col]) * (kw::exp(T32(x_row[col]) - maximum_i) / sum_exp_i);
+        const T32 product = T32(d_y_row[col]) * (kw::exp(T32(x_row[col]) - maximum_i) / by_sum_exp_i);
         terms[col - tile] = product;
       }
       sum_total += kw::tile_sum(terms, end - tile);
@@ -62,7 +63,7 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
       const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product_2 = (T32(d_y_row[col]) - sum) * (kw::exp(T32(x_row[col]) - maximum_i) / sum_exp_i);
+        const T32 product_2 = (T32(d_y_row[col]) - sum) * (kw::exp(T32(x_row[col]) - maximum_i) / by_sum_exp_i);
         grad_x_tile[col - tile] = product_2;
       }
       grad_x_block.finish(end - tile);

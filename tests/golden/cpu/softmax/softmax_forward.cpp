@@ -60,13 +60,14 @@ void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tens
     }
     const T32 sum_exp_i = T32(sum_exp_i_total);
     sum_exp(row) = sum_exp_i;
+    const kw::Divisor<T32> by_sum_exp_i(sum_exp_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = kw::exp(T32(x_row[col]) - reduce_max) / sum_exp_i;
+        y_tile[col - tile] = kw::exp(T32(x_row[col]) - reduce_max) / by_sum_exp_i;
       }
       y_block.finish(end - tile);
     }
