@@ -162,4 +162,29 @@ inline float round_to<f16, float>(float value) {
   return __builtin_fabsf(value) >= 65520.0f ? value * __builtin_inff() : rounded;
 }
 
+// The same through another type, which is one rounding where the two are the same.
+template <class Via, class T, class Value>
+inline wide<T> round_via(Value value) {
+  if constexpr (std::is_same_v<Via, T>)
+    return round_to<T>(value);
+  else
+    return round_to<T>(round_to<Via>(value));
+}
+// As Via, unless what comes next rounds to the same type.
+template <class Via, class Next, class Value>
+inline wide<Via> round_before(Value value) {
+  if constexpr (std::is_same_v<Via, Next>)
+    return static_cast<wide<Via>>(value);
+  else
+    return round_to<Via>(value);
+}
+// A value of T times 2, 4, 8 …: exact where the type has the exponents of the one that it is computed in.
+template <class T, class Value>
+inline wide<T> round_multiple(Value value) {
+  if constexpr (std::is_same_v<T, bf16>)
+    return static_cast<wide<T>>(value);
+  else
+    return round_to<T>(value);
+}
+
 }  // namespace kw

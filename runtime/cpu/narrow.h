@@ -7,7 +7,7 @@
 
 #include "element.h"
 
-#if defined(__AVX512F__) || defined(__F16C__)
+#if defined(__AVX512BW__)
 #include <immintrin.h>
 #endif
 
@@ -21,36 +21,43 @@ inline constexpr bool kIsNarrow = std::is_class_v<Element> && !std::is_same_v<wi
 template <class Element>
 using Computed = std::conditional_t<kIsNarrow<Element>, wide<Element>, Element>;
 
-#if defined(__AVX512F__)
-// Sixteen at once.
-inline __m256i narrowed(const float* from, bf16) {
+#if defined(__AVX512BW__)
+// Sixteen at once: rounded, in the upper halves of words.
+inline __m512i rounded_words(const float* from, bf16) {
   const __m512 values = _mm512_loadu_ps(from);
   const __m512i words = _mm512_castps_si512(values);
   const __mmask16 odd = _mm512_test_epi32_mask(words, _mm512_set1_epi32(0x10000));
   const __mmask16 nan = _mm512_cmp_ps_mask(values, values, _CMP_UNORD_Q);
   const __m512i up = _mm512_add_epi32(words, _mm512_set1_epi32(0x7fff));
   const __m512i rounded = _mm512_mask_add_epi32(up, odd, words, _mm512_set1_epi32(0x8000));
-  return _mm512_cvtepi32_epi16(
-      _mm512_srli_epi32(_mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(0x7fc00000)), 16));
+  return _mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(0x7fc00000));
 }
-inline __m256i narrowed(const float* from, f16) {
-  return _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+// Thirty-two at once.
+inline __m512i narrowed(const float* from, bf16) {
+  alignas(64) static constexpr uint16_t kUpper[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  return _mm512_permutex2var_epi16(rounded_words(from, bf16()), _mm512_load_si512(kUpper),
+                                   rounded_words(from + 16, bf16()));
+}
+inline __m512i narrowed(const float* from, f16) {
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(_mm512_loadu_ps(from), kNearest)),
+                            _mm512_cvtps_ph(_mm512_loadu_ps(from + 16), kNearest), 1);
 }
 template <class Element>
-inline constexpr bool kNarrowsBySixteen = std::is_same_v<Element, bf16> || std::is_same_v<Element, f16>;
+inline constexpr bool kNarrowsByLines = std::is_same_v<Element, bf16> || std::is_same_v<Element, f16>;
 #else
 template <class Element>
-inline constexpr bool kNarrowsBySixteen = false;
+inline constexpr bool kNarrowsByLines = false;
 #endif
 
 template <class Element>
 inline void narrow(Element* to, const Computed<Element>* from, int64_t n) {
   if constexpr (kIsNarrow<Element>) {
     int64_t i = 0;
-#if defined(__AVX512F__)
-    if constexpr (kNarrowsBySixteen<Element>)
-      for (; i + 16 <= n; i += 16)
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), narrowed(from + i, Element()));
+#if defined(__AVX512BW__)
+    if constexpr (kNarrowsByLines<Element>)
+      for (; i + 32 <= n; i += 32) _mm512_storeu_si512(to + i, narrowed(from + i, Element()));
 #endif
     for (; i < n; ++i) to[i] = Element(from[i]);
   } else {
@@ -62,10 +69,9 @@ inline void narrow(Element* to, const Computed<Element>* from, int64_t n) {
 template <class Element, class Line>
 inline Line narrowed_line(const Computed<Element>* from) {
   Line line;
-#if defined(__AVX512F__)
-  if constexpr (kNarrowsBySixteen<Element>) {
-    const __m512i both =
-        _mm512_inserti64x4(_mm512_castsi256_si512(narrowed(from, Element())), narrowed(from + 16, Element()), 1);
+#if defined(__AVX512BW__)
+  if constexpr (kNarrowsByLines<Element>) {
+    const __m512i both = narrowed(from, Element());
     std::memcpy(&line, &both, sizeof line);
     return line;
   }

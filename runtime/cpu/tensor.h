@@ -20,6 +20,14 @@ struct Row {
   Element& operator[](int64_t i) const { return data[kUnit ? i : i * stride]; }
 };
 
+// Asks for the elements [first, first + n) of a contiguous row, which may lie beyond the tensor, to be brought near.
+template <class Element, bool kUnit>
+inline void prefetch(Row<Element, kUnit> row, int64_t first, int64_t n) {
+  constexpr int64_t kLineElements = 64 / static_cast<int64_t>(sizeof(Element));
+  if constexpr (kUnit)
+    for (int64_t i = 0; i < n; i += kLineElements) __builtin_prefetch(row.data + first + i, 0, 2);  // second level
+}
+
 template <class Element, int kDimensions>
 struct Tensor {
   Element* data;

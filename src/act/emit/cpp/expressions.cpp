@@ -21,6 +21,23 @@ bool is_narrow_integer(ir::Type type) {
 // A number that every floating type holds as it is.
 bool is_exact_everywhere(double value) { return !std::isfinite(value) || ir::round_to(DType::F8E5M2, value) == value; }
 
+// kw::round_to<T>(x), all of it: T and x.
+struct Rounded {
+  std::string type, text;
+};
+std::optional<Rounded> as_rounded(const std::string& text) {
+  constexpr std::string_view kStart = "kw::round_to<";
+  if (!text.starts_with(kStart)) return {};
+  const size_t close = text.find('>', kStart.size());
+  if (text.substr(close, 2) != ">(" || text.find('<', kStart.size()) < close) return {};
+  int depth = 0;
+  for (size_t i = close + 1; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0 && i + 1 < text.size()) return {};
+  }
+  return Rounded{text.substr(kStart.size(), close - kStart.size()), text.substr(close + 2, text.size() - close - 3)};
+}
+
 std::string with_point(std::string text) { return text.find_first_of(".en") == std::string::npos ? text + ".0" : text; }
 
 }  // namespace
@@ -58,6 +75,10 @@ Expression Expressions::convert(Expression expression, const std::string& cpp_ty
 
 Expression Expressions::round(const Expression& expression, ir::Type type) const {
   const std::string& text = expression.type == types_.computed(type) ? expression.text_in_context() : expression.text;
+  if (merges_roundings)
+    if (std::optional<Rounded> inner = as_rounded(text))
+      return {"kw::round_via<" + inner->type + ", " + types_.stored(type) + ">(" + inner->text + ")", Binding::Primary,
+              types_.computed(type)};
   return {"kw::round_to<" + types_.stored(type) + ">(" + text + ")", Binding::Primary, types_.computed(type)};
 }
 
@@ -91,7 +112,10 @@ std::string Expressions::computed(ValueId value, ir::Type type) {
   if (const Number* number = std::get_if<Number>(&kernel_[value].what)) return literal(number->literal, wide);
   const bool rounds_here = kernel_[value].type == type && types_.rounds(type);
   const Expression expression = build(value, !rounds_here);
-  return expression.type == wide ? expression.text_in_context() : convert(expression, wide).text;
+  const std::string& text = expression.type == wide ? expression.text_in_context() : expression.text;
+  if (const std::optional<Rounded> before = as_rounded(text))
+    return "kw::round_before<" + before->type + ", " + types_.stored(type) + ">(" + before->text + ")";
+  return expression.type == wide ? text : convert(expression, wide).text;
 }
 
 Expression Expressions::build(ValueId id, bool rounded) {
@@ -198,9 +222,23 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
     }
   }
   if (is_narrow_integer(value.type)) return {type + "(" + result.text + ")", Binding::Primary, type};
-  if (rounded && !spelling.exact && value.type.floating() && types_.rounds(value.type))
+  if (rounded && !spelling.exact && value.type.floating() && types_.rounds(value.type)) {
+    if (merges_roundings && is_multiple(value, map))
+      return {"kw::round_multiple<" + types_.stored(value.type) + ">(" + result.text + ")", Binding::Primary, type};
     return round(result, value.type);
+  }
   return result;
+}
+
+bool Expressions::is_multiple(const Value& value, const Map& map) const {
+  if (map.op != Op::Mul) return false;
+  for (size_t i : {0, 1}) {
+    const Number* number = std::get_if<Number>(&kernel_[map.args[i]].what);
+    if (!number || !(kernel_[map.args[1 - i]].type == value.type)) continue;
+    const double factor = number->literal.number();
+    return factor == 2 || factor == 4 || factor == 8;
+  }
+  return false;
 }
 
 std::optional<Expression> Expressions::fast_quotient(const Value& value, const Map& map, const Expression& left) const {

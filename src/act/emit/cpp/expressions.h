@@ -38,6 +38,9 @@ class Expressions {
   // A function that divides floats, where the sign alone is not what the target wants.
   std::string division = {};
 
+  // Whether the target's runtime has round_via and its kin, which round once where two types turn out to be one.
+  bool merges_roundings = false;
+
   Environment environment;  // values that are variables, or expressions to be repeated
 
   Expression of(ValueId value);                                // its variable, or the expression itself
@@ -54,6 +57,8 @@ class Expressions {
   Expression map(const Value& value, const Map& map, bool rounded);
   Expression special(const Value& value, const Map& map, bool rounded);
   Expression power(const Value& value, const Map& map);
+  // Whether it is 2, 4 or 8 times a value of its own type.
+  bool is_multiple(const Value& value, const Map& map) const;
   // Division by a number, and by what has a variable for it.
   std::optional<Expression> fast_quotient(const Value& value, const Map& map, const Expression& left) const;
   ir::Type common_type(const Value& reader, const Map& map) const;

@@ -88,6 +88,7 @@ class PassEmitter {
         {"math.h", {"kw::"}},
         {"random.h", {"kw::random"}},
         {"reduction.h", {"kw::maximum", "kw::minimum", "kw::sum_of", "kw::tile_sum", "kw::Least", "kw::Greatest"}},
+        {"row_buffer.h", {"kw::RowBuffer"}},
         {"stream.h", {"kw::OutputTile"}},
         {"tensor.h", {""}},
     };

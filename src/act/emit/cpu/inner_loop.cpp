@@ -68,7 +68,7 @@ bool InnerLoopWriter::is_streamed(const Store& store) const {
 
 InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulator>& sums,
                                  const std::vector<Ordered>& combined, const std::string& at,
-                                 const std::vector<Store>& stores) {
+                                 const std::vector<Store>& stores, const std::vector<Kept>& kept) {
   InnerLoop out;
   std::vector<ValueId> roots;
   std::set<ValueId> stored;
@@ -80,7 +80,13 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     roots.push_back(store.value);
     stored.insert(store.value);
   }
+  for (const Kept& keep : kept) roots.push_back(keep.value);
   scopes_.define(roots, out.body, stored);
+  for (const Kept& keep : kept) {
+    const std::string type = types_.computed(kernel_[keep.value].type);
+    const std::string place = keep.array + "[" + names_.variable(nest_.inner) + "]";
+    out.body.line(place + " = " + scopes_.expressions.as(keep.value, type) + ";");
+  }
   for (const Accumulator& sum : sums) {
     const std::string term = scopes_.expressions.as(sum.arg, sum.type);
     if (at.empty() && sum.adds_tiles()) {

@@ -23,6 +23,12 @@ struct Ordered {
   std::string terms, total;  // variables
 };
 
+// An element that a later stage wants too: it stays in an array of the whole row.
+struct Kept {
+  ValueId value;
+  std::string array;
+};
+
 // What a stage's loop computes: the arguments of its reductions, what it stores and what it adds up.
 std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel);
 
@@ -43,7 +49,7 @@ class InnerLoopWriter {
 
   // `at` is the index into arrays of accumulators; empty where these are scalars of the loop.
   InnerLoop write(const Stage& stage, const std::vector<Accumulator>& sums, const std::vector<Ordered>& combined,
-                  const std::string& at, const std::vector<Store>& stores);
+                  const std::string& at, const std::vector<Store>& stores, const std::vector<Kept>& kept = {});
 
   std::string stored_text(const Store& store);
   std::string in_tile() const;  // the index of an element into the arrays of its tile

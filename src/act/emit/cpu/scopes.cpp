@@ -31,6 +31,7 @@ Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest&
       names_(names),
       depends_(kernel.values.size()) {
   expressions.element = [this](const Load& load) { return element(load.buffer, load.at); };
+  expressions.merges_roundings = true;
   expressions.find_scalar_types();
   std::vector<bool> known(kernel.values.size());
   auto visit = [&](auto&& self, ValueId v) -> bool {
@@ -205,6 +206,9 @@ std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>
     while (!row_lines_[static_cast<size_t>(where)]) where = static_cast<Level>(static_cast<int>(where) + 1);
     row_lines_[static_cast<size_t>(where)]->line("const auto " + name->second + " = " + from + ";");
     rows_in_scope_[from] = where;
+    const bool all_points = std::all_of(nest_.parallel.begin(), nest_.parallel.end(),
+                                        [&](LoopAxisId axis) { return contains(others, axis); });
+    if (last && !workspace && where == Level::Point && all_points) rows_of_points_[name->second] = buffer;
   }
   return name->second;
 }

@@ -46,6 +46,8 @@ class Scopes {
   void open_rows(Level level, Lines* lines);
 
   const std::set<BufferId>& unit_rows() const { return unit_rows_; }
+  // The rows that lie next to each other from one parallel point to the next, by name.
+  const std::map<std::string, BufferId>& rows_of_points() const { return rows_of_points_; }
   // How often a value is used in the whole kernel.
   int uses(ValueId value) const { return uses_[static_cast<size_t>(value)]; }
 
@@ -68,6 +70,7 @@ class Scopes {
   std::map<std::string, Level> rows_in_scope_;    // by declaration
   Lines* row_lines_[4] = {};
   std::set<BufferId> unit_rows_;
+  std::map<std::string, BufferId> rows_of_points_;
 };
 
 }  // namespace kw::act::cpu

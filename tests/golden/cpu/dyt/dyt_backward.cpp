@@ -89,7 +89,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
             sum_terms[i_hidden - tile] += kw::round_to<WT>(d_y_i * tanh);
             sum_d_y_terms[i_hidden - tile] += d_y_i;
             grad_alpha_slices_terms[i_hidden - tile] = kw::round_to<WT>(rounded * WT32(x_i));
-            grad_x_tile[i_hidden - tile] = kw::round_to<WT>(rounded * WT32(alpha_i));
+            grad_x_tile[i_hidden - tile] = kw::round_before<WT, T>(rounded * WT32(alpha_i));
           }
           grad_alpha_slices(worker) += kw::tile_sum(grad_alpha_slices_terms, end - tile);
           grad_x_block.finish(end - tile);

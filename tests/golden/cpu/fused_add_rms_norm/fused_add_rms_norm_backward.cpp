@@ -31,6 +31,7 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
+#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -70,6 +71,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
       const auto d_y1_row = d_y1.row<kUnit>(i_batch, i_seq);
       const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
       const auto grad_residual_row = grad_residual.row<kUnit>(i_batch, i_seq);
+      kw::RowBuffer<float> rounded_kept(hidden);
       double sum_total = 0;
       const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
@@ -78,10 +80,11 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const WT32 d_y0_i = d_y0_row[i_hidden];
-          const T32 rounded = kw::round_to<T>(kw::round_to<WT>(d_y0_i * WT32(weight_row[i_hidden])));
+          const float rounded = kw::round_via<WT, T>(d_y0_i * WT32(weight_row[i_hidden]));
           const float h = y1_row[i_hidden];
           const float h_2 = h * rstd_i;
-          terms[i_hidden - tile] = float(rounded) * h;
+          rounded_kept[i_hidden] = rounded;
+          terms[i_hidden - tile] = rounded * h;
           grad_weight_slices_row[i_hidden] += kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
         }
         sum_total += kw::tile_sum(terms, end - tile);
@@ -94,11 +97,13 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
         const auto grad_x_tile = grad_x_block.row();
         kw::OutputTile<T, kUnit, kTile> grad_residual_block(grad_residual_row, tile, stream_grad_residual);
         const auto grad_residual_tile = grad_residual_block.row();
+        kw::prefetch(d_y0_row, hidden + tile, end - tile);
+        kw::prefetch(d_y1_row, hidden + tile, end - tile);
+        kw::prefetch(y1_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const WT32 product = kw::round_to<WT>(WT32(d_y0_row[i_hidden]) * WT32(weight_row[i_hidden]));
           const float h = y1_row[i_hidden];
-          const float d_h = float(kw::round_to<T>(product)) * rstd_i + 2.0f * (quotient * h);
+          const float d_h = rounded_kept[i_hidden] * rstd_i + 2.0f * (quotient * h);
           const T32 d_residual = kw::round_to<T>(T32(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
           grad_x_tile[i_hidden - tile] = d_residual;
           grad_residual_tile[i_hidden - tile] = d_residual;

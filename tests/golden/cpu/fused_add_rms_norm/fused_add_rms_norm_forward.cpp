@@ -80,6 +80,8 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<WT, kUnit, kTile> y0_block(y0_row, tile, stream_y0);
         const auto y0_tile = y0_block.row();
+        kw::prefetch(residual_row, hidden + tile, end - tile);
+        kw::prefetch(x_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));

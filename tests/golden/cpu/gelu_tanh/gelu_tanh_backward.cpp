@@ -62,7 +62,7 @@ void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2
         const T32 product_5 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
         const T32 sum = kw::round_to<T>(kw::round_to<T>(product_3 * T32(0.5)) + product_5);
         const T32 product_6 = kw::round_to<T>(product_5 * T32(0.044715));
-        const T32 product_7 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_6 * x_i) * x_i));
+        const T32 product_7 = kw::round_multiple<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_6 * x_i) * x_i));
         grad_x_tile[col - tile] = kw::round_to<T>(sum + kw::round_to<T>(product_6 * product)) + product_7;
       }
       grad_x_block.finish(end - tile);

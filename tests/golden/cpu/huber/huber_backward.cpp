@@ -62,7 +62,8 @@ void huber_backward_elements(kw::Tensor<const T, 2> difference, kw::Tensor<const
         const T32 d_linear = holds ? T32(0.0) : quotient;
         const T32 d_quadratic = holds ? quotient : T32(0.0);
         const T32 product = kw::round_to<T>(kw::round_to<T>(d_quadratic * T32(0.5)) * error);
-        const T32 d_error = kw::round_to<T>(kw::round_to<T>(d_linear * delta) + kw::round_to<T>(T32(2.0) * product));
+        const T32 d_error = kw::round_to<T>(kw::round_to<T>(d_linear * delta) + kw::round_multiple<T>(T32(2.0) *
+            product));
         const T32 grad_pred_i = kw::round_to<T>(d_error * kw::sign(difference_i));
         grad_pred_tile[col - tile] = grad_pred_i;
         grad_target_tile[col - tile] = -grad_pred_i;

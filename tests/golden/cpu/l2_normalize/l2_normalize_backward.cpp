@@ -70,6 +70,8 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
+      kw::prefetch(d_y_row, cols + tile, end - tile);
+      kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         grad_x_tile[col - tile] = kw::round_to<T>(T32(d_y_row[col]) / by_max) + kw::round_to<T>(T32(2.0) * (chosen_2 *

@@ -61,6 +61,7 @@ void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw:
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         y_tile[col - tile] = T32(x_row[col]) / by_max;

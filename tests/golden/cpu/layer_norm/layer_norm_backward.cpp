@@ -31,6 +31,7 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
+#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -81,30 +82,32 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         sum_total += kw::tile_sum(terms, end - tile);
       }
       const T32 sum = T32(sum_total);
-      double sum_2_total = 0;
+      kw::RowBuffer<T32> sum_2_kept(cols);
+      double sum_3_total = 0;
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         alignas(64) T32 terms[kTile];
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
+          const T32 sum_2 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
               (T32(x_row[col]) - mean_i));
-          terms[col - tile] = sum_3;
+          sum_2_kept[col] = sum_2;
+          terms[col - tile] = sum_2;
         }
-        sum_2_total += kw::tile_sum(terms, end - tile);
+        sum_3_total += kw::tile_sum(terms, end - tile);
       }
-      const T32 sum_2 = T32(sum_2_total);
-      const T32 quotient_2 = sum_2 / T32(cols);
+      const T32 sum_3 = T32(sum_3_total);
+      const T32 quotient_2 = sum_3 / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::prefetch(d_y_row, cols + tile, end - tile);
+        kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          const T32 sum_3 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
-              (T32(x_row[col]) - mean_i));
-          grad_x_tile[col - tile] = sum_3 - quotient_2;
+          grad_x_tile[col - tile] = sum_2_kept[col] - quotient_2;
         }
         grad_x_block.finish(end - tile);
       }

@@ -82,6 +82,7 @@ void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> we
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 sum = (T32(x_row[col]) - mean_i) * rstd_i * T32(weight_row[col]) + T32(bias_row[col]);

@@ -60,6 +60,8 @@ void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float,
       const int64_t end = kw::min(vocab, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
+      kw::prefetch(d_y_row, vocab + tile, end - tile);
+      kw::prefetch(x_row, vocab + tile, end - tile);
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const float x_float = x_row[i_vocab];

@@ -69,6 +69,7 @@ void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::
       const int64_t end = kw::min(vocab, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::prefetch(x_row, vocab + tile, end - tile);
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const float x_float = x_row[i_vocab];

@@ -49,7 +49,7 @@ void mse_backward_elements(kw::Tensor<const T, 2> difference, kw::Tensor<const T
       const auto grad_target_tile = grad_target_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 grad_pred_i = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(difference_row[col])));
+        const T32 grad_pred_i = kw::round_multiple<T>(T32(2.0) * kw::round_to<T>(quotient * T32(difference_row[col])));
         grad_pred_tile[col - tile] = grad_pred_i;
         grad_target_tile[col - tile] = -grad_pred_i;
       }

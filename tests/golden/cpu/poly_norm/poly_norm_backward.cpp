@@ -130,6 +130,8 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::prefetch(d_y_row, hidden + tile, end - tile);
+        kw::prefetch(x_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float d_y_i = d_y_row[i_hidden];

@@ -84,6 +84,8 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::prefetch(d_y_row, hidden + tile, end - tile);
+        kw::prefetch(x_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float d_normed = float(d_y_row[i_hidden]) * (1.0f + float(weight_row[i_hidden]));

@@ -29,6 +29,7 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
+#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -64,6 +65,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
       const auto x_row = x.row<kUnit>(i_batch, i_seq);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
+      kw::RowBuffer<float> rounded_kept(hidden);
       double sum_total = 0;
       const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
@@ -72,10 +74,11 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const WT32 d_y_i = d_y_row[i_hidden];
-          const T32 rounded = kw::round_to<T>(kw::round_to<WT>(d_y_i * WT32(weight_row[i_hidden])));
+          const float rounded = kw::round_via<WT, T>(d_y_i * WT32(weight_row[i_hidden]));
           const float x_2 = x_row[i_hidden];
           const float x_3 = x_2 * rstd_i;
-          terms[i_hidden - tile] = float(rounded) * x_2;
+          rounded_kept[i_hidden] = rounded;
+          terms[i_hidden - tile] = rounded * x_2;
           grad_weight_slices_row[i_hidden] += kw::round_to<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
         }
         sum_total += kw::tile_sum(terms, end - tile);
@@ -87,11 +90,12 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::prefetch(d_y_row, hidden + tile, end - tile);
+        kw::prefetch(x_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const WT32 product = kw::round_to<WT>(WT32(d_y_row[i_hidden]) * WT32(weight_row[i_hidden]));
           const float x_2 = x_row[i_hidden];
-          const float d_x = float(kw::round_to<T>(product)) * rstd_i + 2.0f * (quotient * x_2);
+          const float d_x = rounded_kept[i_hidden] * rstd_i + 2.0f * (quotient * x_2);
           grad_x_tile[i_hidden - tile] = d_x;
         }
         grad_x_block.finish(end - tile);

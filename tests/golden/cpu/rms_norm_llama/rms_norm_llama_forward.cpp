@@ -70,6 +70,7 @@ void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<WT, kUnit, kTile> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::prefetch(x_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float x_2 = x_row[i_hidden];

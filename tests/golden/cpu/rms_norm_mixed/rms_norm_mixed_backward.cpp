@@ -78,6 +78,8 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::prefetch(d_y_row, cols + tile, end - tile);
+        kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
           const float h = x_row[col];

@@ -65,6 +65,7 @@ void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const float h = x_row[col];

@@ -24,6 +24,7 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
+#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -56,6 +57,7 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
       const auto x_row = x.row<kUnit>(row);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(row);
+      kw::RowBuffer<T32> rounded_kept(cols);
       double sum_total = 0;
       const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
@@ -64,9 +66,10 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
           const TW32 d_y_i = d_y_row[col];
-          const T32 rounded = kw::round_to<T>(kw::round_to<TW>(d_y_i * TW32(weight_row[col])));
+          const T32 rounded = kw::round_via<TW, T>(d_y_i * TW32(weight_row[col]));
           const T32 x_i = x_row[col];
           const TW32 product = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rstd_i)));
+          rounded_kept[col] = rounded;
           terms[col - tile] = kw::round_to<T>(rounded * x_i);
           grad_weight_slices_row[col] += product;
         }
@@ -80,11 +83,12 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::prefetch(d_y_row, cols + tile, end - tile);
+        kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          const T32 rounded = kw::round_to<T>(kw::round_to<TW>(TW32(d_y_row[col]) * TW32(weight_row[col])));
-          const T32 product_2 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_row[col])));
-          grad_x_tile[col - tile] = kw::round_to<T>(rounded * rstd_i) + product_2;
+          const T32 product_2 = kw::round_multiple<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_row[col])));
+          grad_x_tile[col - tile] = kw::round_to<T>(rounded_kept[col] * rstd_i) + product_2;
         }
         grad_x_block.finish(end - tile);
       }

@@ -21,6 +21,7 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
+#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -42,6 +43,7 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
     const auto d_y_row = d_y.row<kUnit>(row);
     const auto x_row = x.row<kUnit>(row);
     const auto grad_x_row = grad_x.row<kUnit>(row);
+    kw::RowBuffer<T32> quotient_kept(cols);
     double sum_total = 0;
     const T32 maximum_i = maximum(row);
     const T32 sum_exp_i = sum_exp(row);
@@ -51,8 +53,9 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product = T32(d_y_row[col]) * (kw::exp(T32(x_row[col]) - maximum_i) / by_sum_exp_i);
-        terms[col - tile] = product;
+        const T32 quotient = kw::exp(T32(x_row[col]) - maximum_i) / by_sum_exp_i;
+        quotient_kept[col] = quotient;
+        terms[col - tile] = T32(d_y_row[col]) * quotient;
       }
       sum_total += kw::tile_sum(terms, end - tile);
     }
@@ -61,10 +64,11 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
+      kw::prefetch(d_y_row, cols + tile, end - tile);
+      kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product_2 = (T32(d_y_row[col]) - sum) * (kw::exp(T32(x_row[col]) - maximum_i) / by_sum_exp_i);
-        grad_x_tile[col - tile] = product_2;
+        grad_x_tile[col - tile] = (T32(d_y_row[col]) - sum) * quotient_kept[col];
       }
       grad_x_block.finish(end - tile);
     }

@@ -22,6 +22,7 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
+#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -48,13 +49,16 @@ void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tens
       reduce_max = kw::maximum(reduce_max, T32(x_row[col]));
     }
     maximum(row) = reduce_max;
+    kw::RowBuffer<T32> exp_kept(cols);
     double sum_exp_i_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        terms[col - tile] = kw::exp(T32(x_row[col]) - reduce_max);
+        const T32 exp = kw::exp(T32(x_row[col]) - reduce_max);
+        exp_kept[col] = exp;
+        terms[col - tile] = exp;
       }
       sum_exp_i_total += kw::tile_sum(terms, end - tile);
     }
@@ -65,9 +69,10 @@ void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tens
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = kw::exp(T32(x_row[col]) - reduce_max) / by_sum_exp_i;
+        y_tile[col - tile] = exp_kept[col] / by_sum_exp_i;
       }
       y_block.finish(end - tile);
     }
