@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -24,12 +25,23 @@ class Builds {
   const Result<device::CompiledSet>& of(const kernel::TypeBinding& types);
   double seconds();  // that compilers ran, over all that was waited for
 
+  // Other mixtures will call these kernels too: where they are compiled only when they are called, that begins now.
+  void foresee(const std::set<std::string>& symbols);
+
  private:
+  struct Job {
+    std::size_t mixture = 0;
+    const kernel::Entry* entry = nullptr;
+  };
+  std::size_t cores_for(std::size_t jobs) const;
+
+  const kernel::Manifest& manifest_;
   std::vector<kernel::TypeBinding> mixtures_;
   std::vector<std::promise<Result<device::CompiledSet>>> promises_;
   std::vector<std::shared_future<Result<device::CompiledSet>>> built_;
   std::vector<bool> waited_;
-  std::atomic<std::size_t> next_{0};
+  std::vector<Job> foreseen_;
+  std::atomic<std::size_t> next_{0}, next_foreseen_{0};
   std::vector<std::thread> threads_;
 };
 

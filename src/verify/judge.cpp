@@ -157,6 +157,7 @@ class Judge {
     int failed = 0;
     for (const Case& c : plan) {
       if (unbuilt.contains(c.types)) continue;
+      if (c.types != plan.front().types) builds.foresee(called_);
       options_.step(c.text());
       KW_TRY(const ir::Environment values, values_of(subject_, c));
       KW_TRY(const Expected expected, expect(subject_, c.types, values));
