@@ -1,11 +1,14 @@
 """Generated CPU kernels against PyTorch on the same cores: each example of tiers 1 and 2, forward and backward.
 
     python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 2] [--out FILE.json]
+                                  [--as-called]
 
 Every pass works on at least four times the last-level cache. Kernel to kernel: our kernels write into warm outputs, and
 PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so that no one pays for
 fresh pages. Calls are interleaved, eager, torch.compile, ours, until the time is up; what is shown is the median, its
 95% confidence interval, and the ratio of the medians. The results of both are compared first.
+
+With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call.
 
 On a machine that others use too, --threads 1 --clock cpu counts the time that the process had a core.
 """
@@ -16,6 +19,7 @@ import importlib.util
 import inspect
 import json
 import math
+import mmap
 import os
 import random
 import statistics
@@ -44,6 +48,13 @@ def keep_memory_warm():
     m_trim_threshold, m_mmap_max = -1, -4
     libc.mallopt(m_mmap_max, 0)
     libc.mallopt(m_trim_threshold, 2**31 - 1)
+
+
+def own_memory(torch, shape, dtype):
+    """Zeros beside PyTorch's heap: what our kernels ask the system for there, its tensors do not inherit."""
+    count = math.prod(shape)
+    size = max(1, count) * torch.empty((), dtype=dtype).element_size()
+    return torch.frombuffer(mmap.mmap(-1, size), dtype=dtype)[:count].reshape(shape).zero_()
 
 
 # ---- the example as PyTorch runs it ----
@@ -119,7 +130,7 @@ class Kernels:
             self.libraries[file] = ctypes.CDLL(str(out))
         return self.libraries[file]
 
-    def prepare(self, pass_name, given):
+    def prepare(self, pass_name, given, as_called=False):
         """A function that runs the pass on `given` (buffer name → tensor), and every buffer of it."""
         torch = self.torch
         run = next(p for p in self.manifest["passes"] if p["name"] == pass_name)
@@ -135,9 +146,10 @@ class Kernels:
         for buffer in run["buffers"]:
             if buffer["role"] != "input":
                 shape = [eval(size, {}, sizes) for size in buffer["shape"]]
-                buffers[buffer["name"]] = torch.zeros(shape, dtype=self.dtype(buffer["type"]))
+                buffers[buffer["name"]] = own_memory(torch, shape, self.dtype(buffer["type"]))
         defaults = {scalar["name"]: scalar.get("default") for scalar in self.manifest.get("scalars", [])}
-        calls = []
+        made = {b["name"] for b in run["buffers"] if b["role"] != "input"}
+        calls, places = [], []  # places: the pointers of what a call makes
         for step in run["steps"]:
             entry = step["entries"][0]
             function = self.library(entry["file"])[entry["symbol"]]
@@ -147,6 +159,8 @@ class Kernels:
                 kind, of = argument["kind"], argument["of"]
                 if kind in ("read", "write", "update"):
                     arguments.append(ctypes.c_void_p(buffers[of].data_ptr()))
+                    if of in made:
+                        places.append((arguments[-1], of))
                 elif kind == "stride":
                     arguments.append(ctypes.c_int64(buffers[of].stride(argument["dimension"])))
                 elif kind == "size":
@@ -163,7 +177,14 @@ class Kernels:
             for function, arguments in calls:
                 function(*arguments)
 
-        return call, buffers, run
+        def call_with_fresh_memory():
+            fresh = {name: torch.empty_like(buffers[name]) for name in made}
+            for pointer, name in places:
+                pointer.value = fresh[name].data_ptr()
+            call()
+            return fresh
+
+        return call_with_fresh_memory if as_called else call, buffers, run
 
 
 # ---- timing ----
@@ -208,6 +229,10 @@ def bench(name, options, torch):
 
     call, buffers, run = kernels.prepare("forward", identifier)
     call()
+    if options.as_called:
+        timed_call = kernels.prepare("forward", identifier, True)[0]
+    else:
+        timed_call = call
 
     def forward(function):
         def timed():
@@ -220,7 +245,7 @@ def bench(name, options, torch):
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     names = [buffer["name"] for buffer in run["buffers"] if buffer["role"] == "output"]
     error = max(close(torch, buffers[n], o.detach()) for n, o in zip(names, outputs, strict=False))
-    functions = {"eager": forward(eager), "ours": call}
+    functions = {"eager": forward(eager), "ours": timed_call}
     if compiled is not None:
         functions["compile"] = forward(compiled)
     moved = sum(t.numel() * t.element_size() for t in buffers.values())
@@ -249,7 +274,8 @@ def bench(name, options, torch):
 
             return timed
 
-        functions = {"eager": gradient(eager), "ours": call}
+        timed_call = kernels.prepare("backward", given, True)[0] if options.as_called else call
+        functions = {"eager": gradient(eager), "ours": timed_call}
         if compiled is not None:
             functions["compile"] = gradient(compiled)
         theirs = functions["eager"]()
@@ -266,6 +292,7 @@ def main():
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--megabytes", type=int, default=0, help="of inputs; 0: four times the last-level cache")
+    parser.add_argument("--as-called", action="store_true", help="with PyTorch's own allocation in every call")
     parser.add_argument("--forward-only", action="store_true")
     parser.add_argument("--no-compile", dest="compiled", action="store_false")
     parser.add_argument("--out", type=Path)
@@ -273,7 +300,8 @@ def main():
     options.megabytes = options.megabytes or 4 * LAST_LEVEL >> 20
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    keep_memory_warm()
+    if not options.as_called:
+        keep_memory_warm()
     import torch
 
     torch.set_num_threads(options.threads)

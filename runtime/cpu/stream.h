@@ -9,6 +9,10 @@
 #include "narrow.h"
 #include "tensor.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace kw {
 
 // Writes `kLine` bytes to an address that is a multiple of them, without going through the cache.
@@ -50,12 +54,27 @@ inline void stream_out(Element* to, const Computed<Element>* from, int64_t n) {
   narrow(to + done, from + done, n - done);
 }
 
+// Memory that was never touched is handed out page by page as it is written: of an output that is written whole, in
+// large pages, where the system has them.
+inline void ask_for_large_pages(void* start, int64_t bytes) {
+#if defined(__linux__)
+  constexpr uintptr_t kLargePage = 2 << 20;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(start) + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(start) + static_cast<uintptr_t>(bytes)) / kLargePage * kLargePage;
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#else
+  (void)start, (void)bytes;
+#endif
+}
+
 // Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
 // long enough to be whole lines.
 template <class Element>
-inline bool streams(int64_t elements, int64_t row, int64_t stream_bytes) {
+inline bool streams(Element* output, int64_t elements, int64_t row, int64_t stream_bytes) {
   constexpr int64_t kBytes = sizeof(Element);
-  return elements * kBytes >= stream_bytes && row * kBytes >= 512;
+  if (elements * kBytes < stream_bytes || row * kBytes < 512) return false;
+  ask_for_large_pages(output, elements * kBytes);
+  return true;
 }
 
 // Where the elements [first, first + n) of an output row are computed: in place, or in a block that `finish` rounds and

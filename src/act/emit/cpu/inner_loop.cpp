@@ -157,8 +157,8 @@ std::string InnerLoopWriter::stream_flag(const Store& store) {
     for (LoopAxisId a : axes_of(index))
       if (!has(axes, a)) axes.push_back(a);
   const std::string flag = names_.fresh("stream_" + buffer.name);
-  scopes_.setup.line("const bool " + flag + " = kw::streams<" + types_.stored(buffer.type) + ">(" +
-                     names_.product(axes) + ", " + names_.size(nest_.inner) + ", kStreamBytes);");
+  scopes_.setup.line("const bool " + flag + " = kw::streams(" + buffer.name + ".data, " + names_.product(axes) + ", " +
+                     names_.size(nest_.inner) + ", kStreamBytes);");
   return stream_flags_[store.buffer] = flag;
 }
 }  // namespace kw::act::cpu
