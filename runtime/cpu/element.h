@@ -157,9 +157,25 @@ inline float round_to<f16, float>(float value) {
   const uint32_t word = __builtin_bit_cast(uint32_t, value);
   const int32_t exponent = static_cast<int32_t>(word & 0x7f800000u), least = 0x38800000;
   const float power = __builtin_bit_cast(float, exponent > least ? exponent : least);
-  const float beside = 12288.0f * power;
-  const float rounded = __builtin_copysignf((value + beside) - beside, value);
+#if defined(__FMA__)
+  const float sum = __builtin_fmaf(12288.0f, power, value), most = __builtin_fmaf(-12288.0f, power, sum);
+#else
+  const float beside = 12288.0f * power, most = (value + beside) - beside;
+#endif
+  const float rounded = __builtin_copysignf(most, value);
   return __builtin_fabsf(value) >= 65520.0f ? value * __builtin_inff() : rounded;
+}
+
+// The same for what is computed from values of T and nothing else: a NaN among them ends in zeros, or is the machine's
+// own, and rounding leaves it one.
+template <class T, class Value>
+inline wide<T> round_own(Value value) {
+  if constexpr (std::is_same_v<T, bf16> && std::is_same_v<Value, float>) {
+    const uint32_t word = __builtin_bit_cast(uint32_t, value);
+    return __builtin_bit_cast(float, (word + 0x7fffu + ((word >> 16) & 1u)) & 0xffff0000u);
+  } else {
+    return round_to<T>(value);
+  }
 }
 
 // The same through another type, which is one rounding where the two are the same.

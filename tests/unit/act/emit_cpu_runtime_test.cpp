@@ -25,6 +25,10 @@ void expect_rounding_of(DType type) {
     const float in_place = kw::round_to<Element>(value);
     ASSERT_TRUE(std::isnan(got) ? std::isnan(in_place) : got == in_place && std::signbit(got) == std::signbit(in_place))
         << value;
+    if (!std::isnan(in_place)) {
+      const float own = kw::round_own<Element>(value);
+      ASSERT_TRUE(own == in_place && std::signbit(own) == std::signbit(in_place)) << value;
+    }
     if (std::isnan(expected)) {
       ASSERT_TRUE(std::isnan(got)) << value;
     } else {
@@ -39,6 +43,9 @@ void expect_rounding_of(DType type) {
     element.bits = static_cast<decltype(element.bits)>(i);
     const float value = element;
     check(value);
+    if (std::isnan(value)) {
+      ASSERT_TRUE(std::isnan(kw::round_own<Element>(value)) && std::isnan(kw::round_own<Element>(value * 3.0f)));
+    }
     check(std::nextafter(value, INFINITY));
     check(std::nextafter(value, -INFINITY));
     Element next;

@@ -21,21 +21,20 @@ bool is_narrow_integer(ir::Type type) {
 // A number that every floating type holds as it is.
 bool is_exact_everywhere(double value) { return !std::isfinite(value) || ir::round_to(DType::F8E5M2, value) == value; }
 
-// kw::round_to<T>(x), all of it: T and x.
+// kw::round_to<T>(x) or round_own, all of it: T and x.
 struct Rounded {
   std::string type, text;
 };
 std::optional<Rounded> as_rounded(const std::string& text) {
-  constexpr std::string_view kStart = "kw::round_to<";
-  if (!text.starts_with(kStart)) return {};
-  const size_t close = text.find('>', kStart.size());
-  if (text.substr(close, 2) != ">(" || text.find('<', kStart.size()) < close) return {};
+  if (!text.starts_with("kw::round_to<") && !text.starts_with("kw::round_own<")) return {};
+  const size_t open = text.find('<') + 1, close = text.find('>', open);
+  if (text.substr(close, 2) != ">(" || text.find('<', open) < close) return {};
   int depth = 0;
   for (size_t i = close + 1; i < text.size(); ++i) {
     depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
     if (depth == 0 && i + 1 < text.size()) return {};
   }
-  return Rounded{text.substr(kStart.size(), close - kStart.size()), text.substr(close + 2, text.size() - close - 3)};
+  return Rounded{text.substr(open, close - open), text.substr(close + 2, text.size() - close - 3)};
 }
 
 std::string with_point(std::string text) { return text.find_first_of(".en") == std::string::npos ? text + ".0" : text; }
@@ -79,7 +78,8 @@ Expression Expressions::round(const Expression& expression, ir::Type type) const
     if (std::optional<Rounded> inner = as_rounded(text))
       return {"kw::round_via<" + inner->type + ", " + types_.stored(type) + ">(" + inner->text + ")", Binding::Primary,
               types_.computed(type)};
-  return {"kw::round_to<" + types_.stored(type) + ">(" + text + ")", Binding::Primary, types_.computed(type)};
+  const char* function = merges_roundings && only_type_ == type ? "kw::round_own<" : "kw::round_to<";
+  return {function + types_.stored(type) + ">(" + text + ")", Binding::Primary, types_.computed(type)};
 }
 
 Expression Expressions::of(ValueId value) { return build(value, true); }
@@ -320,6 +320,16 @@ std::string Expressions::wanted_type(const Value& reader, const Map& map, size_t
   if (map.op == Op::Random) return "int64_t";
   if (map.op == Op::StopGradient || map.op == Op::Cast) return types_.computed(reader.type);
   return types_.computed(common_type(reader, map));
+}
+
+void Expressions::find_only_type() {
+  only_type_.reset();
+  for (const Value& value : kernel_.values) {
+    if (std::holds_alternative<Scalar>(value.what) && value.type.floating()) return only_type_.reset();
+    if (!std::holds_alternative<Load>(value.what) || !value.type.floating()) continue;
+    if (only_type_ && !(*only_type_ == value.type)) return only_type_.reset();
+    only_type_ = value.type;
+  }
 }
 
 void Expressions::find_scalar_types() {

@@ -50,6 +50,8 @@ class Expressions {
   std::string literal(const ir::Literal& literal, const std::string& cpp_type) const;
   // The C++ types that run-time scalars are wanted in: the caller may pass the one that is, and nothing is converted.
   std::string scalar_type(const std::string& name) const;
+  // The type of everything floating that the kernel reads, if it is one.
+  void find_only_type();
   void find_scalar_types();
 
  private:
@@ -72,6 +74,7 @@ class Expressions {
   const LoopKernel& kernel_;
   CppTypes& types_;
   KernelNames& names_;
+  std::optional<ir::Type> only_type_;
   std::map<std::string, std::string> scalar_types_;
 };
 

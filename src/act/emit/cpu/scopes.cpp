@@ -32,6 +32,7 @@ Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest&
       depends_(kernel.values.size()) {
   expressions.element = [this](const Load& load) { return element(load.buffer, load.at); };
   expressions.merges_roundings = true;
+  expressions.find_only_type();
   expressions.find_scalar_types();
   std::vector<bool> known(kernel.values.size());
   auto visit = [&](auto&& self, ValueId v) -> bool {

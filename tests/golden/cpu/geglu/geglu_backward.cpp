@@ -44,7 +44,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                              int64_t batch, int64_t seq, int64_t half, int64_t x_2) {
-  const T32 rounded = kw::round_to<T>(T32(0.0));
+  const T32 rounded = kw::round_own<T>(T32(0.0));
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * half, half, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * half >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -61,7 +61,7 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
 #pragma omp simd
         for (int64_t i_half = tile; i_half < end; ++i_half) {
           const T32 d_y_i = d_y_row[i_half];
-          const T32 rounded_2 = kw::round_to<T>(d_y_i * T32(x_row[i_half + x_2 / 2]));
+          const T32 rounded_2 = kw::round_own<T>(d_y_i * T32(x_row[i_half + x_2 / 2]));
           const T32 x_i = x_row[i_half];
           const T32 product = x_i * x_i;
           const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
@@ -72,8 +72,8 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
           const T32 product_5 = product_4 * T32(0.044715);
           const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 *
               x_i * x_i);
-          const T32 d_gate = kw::round_to<T>(sum_2);
-          const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
+          const T32 d_gate = kw::round_own<T>(sum_2);
+          const T32 d_up = kw::round_own<T>(d_y_i * kw::round_own<T>(product_3 * sum));
           grad_x_tile[i_half - tile] = rounded + d_gate;
           grad_x_tile_2[i_half - tile] = d_up + rounded;
         }

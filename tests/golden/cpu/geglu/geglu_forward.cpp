@@ -50,7 +50,7 @@ void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, int64_
         for (int64_t i_x_2_2 = tile; i_x_2_2 < end; ++i_x_2_2) {
           const T32 x_i = x_row[i_x_2_2];
           const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-          const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
+          const T32 rounded = kw::round_own<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
           y_tile[i_x_2_2 - tile] = rounded * T32(x_row[i_x_2_2 + x_2 / 2]);
         }
         y_block.finish(end - tile);

@@ -51,19 +51,21 @@ void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2
       for (int64_t col = tile; col < end; ++col) {
         const T32 d_y_i = d_y_row[col];
         const T32 x_i = x_row[col];
-        const T32 product = kw::round_to<T>(x_i * x_i);
-        const T32 product_2 = kw::round_to<T>(T32(0.044715) * kw::round_to<T>(product * x_i));
-        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product_2));
-        const T32 tanh_inner = kw::round_to<T>(kw::tanh(inner));
-        const T32 product_3 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(1.0) + tanh_inner));
-        const T32 product_4 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
+        const T32 product = kw::round_own<T>(x_i * x_i);
+        const T32 product_2 = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(product * x_i));
+        const T32 inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product_2));
+        const T32 tanh_inner = kw::round_own<T>(kw::tanh(inner));
+        const T32 product_3 = kw::round_own<T>(d_y_i * kw::round_own<T>(T32(1.0) + tanh_inner));
+        const T32 product_4 = kw::round_own<T>(d_y_i * kw::round_own<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
             tanh_inner);
-        const T32 d_inner = kw::round_to<T>(product_4);
-        const T32 product_5 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(product_3 * T32(0.5)) + product_5);
-        const T32 product_6 = kw::round_to<T>(product_5 * T32(0.044715));
-        const T32 product_7 = kw::round_multiple<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_6 * x_i) * x_i));
-        grad_x_tile[col - tile] = kw::round_to<T>(sum + kw::round_to<T>(product_6 * product)) + product_7;
+        const T32 d_inner = kw::round_own<T>(product_4);
+        const T32 product_5 = kw::round_own<T>(d_inner * T32(0.7978845608028654));
+        const T32 sum = kw::round_own<T>(kw::round_own<T>(product_3 * T32(0.5)) + product_5);
+        const T32 product_6 = kw::round_own<T>(product_5 * T32(0.044715));
+        const T32 sum_2 = kw::round_own<T>(sum + kw::round_own<T>(product_6 * product));
+        const T32 product_7 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(kw::round_own<T>(product_6 * x_i) *
+            x_i));
+        grad_x_tile[col - tile] = sum_2 + product_7;
       }
       grad_x_block.finish(end - tile);
     }

@@ -43,10 +43,10 @@ void gelu_tanh_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, in
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
-        const T32 product = kw::round_to<T>(T32(0.044715) * kw::round_to<T>(kw::round_to<T>(x_i * x_i) * x_i));
-        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product));
-        y_tile[col - tile] = kw::round_to<T>(T32(0.5) * x_i) * kw::round_to<T>(T32(1.0) +
-            kw::round_to<T>(kw::tanh(inner)));
+        const T32 product = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(kw::round_own<T>(x_i * x_i) * x_i));
+        const T32 inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product));
+        const T32 sum = kw::round_own<T>(T32(1.0) + kw::round_own<T>(kw::tanh(inner)));
+        y_tile[col - tile] = kw::round_own<T>(T32(0.5) * x_i) * sum;
       }
       y_block.finish(end - tile);
     }

@@ -51,13 +51,13 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
           const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 quotient = kw::round_to<T>(T32(d_y_row[i_width]) * T32(1.0 / 6.0));
+            const T32 quotient = kw::round_own<T>(T32(d_y_row[i_width]) * T32(1.0 / 6.0));
             const T32 x_i = x_row[i_width];
-            const T32 sum = kw::round_to<T>(x_i + T32(3.0));
+            const T32 sum = kw::round_own<T>(x_i + T32(3.0));
             const bool holds = T32(6.0) <= sum;
             const bool holds_2 = sum <= T32(0.0);
-            const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
-            const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
+            const T32 product = kw::round_own<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
+            const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_own<T>(quotient * x_i);
             grad_x_tile[i_width - tile] = product + chosen;
           }
           grad_x_block.finish(end - tile);

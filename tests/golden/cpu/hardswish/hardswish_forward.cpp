@@ -46,9 +46,9 @@ void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, in
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const T32 x_i = x_row[i_width];
-            const T32 sum = kw::round_to<T>(x_i + T32(3.0));
+            const T32 sum = kw::round_own<T>(x_i + T32(3.0));
             const T32 chosen = T32(6.0) <= sum ? T32(6.0) : sum <= T32(0.0) ? T32(0.0) : sum;
-            y_tile[i_width - tile] = kw::round_to<T>(x_i * chosen) * T32(1.0 / 6.0);
+            y_tile[i_width - tile] = kw::round_own<T>(x_i * chosen) * T32(1.0 / 6.0);
           }
           y_block.finish(end - tile);
         }

@@ -34,7 +34,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> target, kw::Tensor<const T, 0> d_y,
                              kw::Tensor<T, 2> grad_pred, kw::Tensor<T, 2> grad_target, int64_t rows, int64_t cols) {
-  const T32 quotient = kw::round_to<T>(T32(d_y()) / T32(rows * cols));
+  const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(rows * cols));
   const bool stream_grad_pred = kw::streams(grad_pred.data, rows * cols, cols, kStreamBytes);
   const bool stream_grad_target = kw::streams(grad_target.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
@@ -53,10 +53,10 @@ void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
       for (int64_t col = tile; col < end; ++col) {
         const T32 pred_i = pred_row[col];
         const T32 target_i = target_row[col];
-        const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(pred_i * target_i));
+        const T32 difference = kw::round_own<T>(T32(1.0) - kw::round_own<T>(pred_i * target_i));
         const T32 chosen = difference < T32(0.0) ? T32(0.0) : quotient;
-        grad_pred_tile[col - tile] = -kw::round_to<T>(chosen * target_i);
-        grad_target_tile[col - tile] = -kw::round_to<T>(chosen * pred_i);
+        grad_pred_tile[col - tile] = -kw::round_own<T>(chosen * target_i);
+        grad_target_tile[col - tile] = -kw::round_own<T>(chosen * pred_i);
       }
       grad_pred_block.finish(end - tile);
       grad_target_block.finish(end - tile);

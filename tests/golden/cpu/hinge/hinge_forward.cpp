@@ -46,7 +46,7 @@ void hinge_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(T32(pred_row[col]) * T32(target_row[col])));
+        const T32 difference = kw::round_own<T>(T32(1.0) - kw::round_own<T>(T32(pred_row[col]) * T32(target_row[col])));
         terms[col - tile] = kw::maximum(difference, T32(0.0));
       }
       y_i_total += kw::tile_sum(terms, end - tile);

@@ -38,7 +38,7 @@ template <bool kUnit>
 void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2> target,
                               kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_pred, kw::Tensor<T, 2> grad_target,
                               int64_t tokens, int64_t vocab) {
-  const T32 quotient = kw::round_to<T>(T32(d_y()) / T32(tokens));
+  const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(tokens));
   const bool stream_grad_log_pred = kw::streams(grad_log_pred.data, tokens * vocab, vocab, kStreamBytes);
   const bool stream_grad_target = kw::streams(grad_target.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (tokens * vocab >= kParallelElements)
@@ -57,10 +57,11 @@ void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const 
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 target_i = target_row[i_vocab];
         const T32 chosen = target_i == T32(0.0) ? T32(0.0) : quotient;
-        const T32 quotient_2 = kw::round_to<T>(kw::round_to<T>(chosen * target_i) / target_i);
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
-        grad_log_pred_tile[i_vocab - tile] = -kw::round_to<T>(quotient * target_i);
-        grad_target_tile[i_vocab - tile] = sum - kw::round_to<T>(quotient * T32(log_pred_row[i_vocab]));
+        const T32 product = kw::round_own<T>(chosen * kw::round_own<T>(kw::log(target_i)));
+        const T32 quotient_2 = kw::round_own<T>(kw::round_own<T>(chosen * target_i) / target_i);
+        grad_log_pred_tile[i_vocab - tile] = -kw::round_own<T>(quotient * target_i);
+        grad_target_tile[i_vocab - tile] = kw::round_own<T>(product + quotient_2) - kw::round_own<T>(quotient *
+            T32(log_pred_row[i_vocab]));
       }
       grad_log_pred_block.finish(end - tile);
       grad_target_block.finish(end - tile);

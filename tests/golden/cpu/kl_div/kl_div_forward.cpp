@@ -49,9 +49,9 @@ void kl_div_forward_whole(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 target_i = target_row[i_vocab];
-        const T32 product = kw::round_to<T>(target_i * kw::round_to<T>(kw::log(target_i)));
-        const T32 difference = kw::round_to<T>((target_i == T32(0.0) ? T32(0.0) : product) - kw::round_to<T>(target_i *
-            T32(log_pred_row[i_vocab])));
+        const T32 product = kw::round_own<T>(target_i * kw::round_own<T>(kw::log(target_i)));
+        const T32 difference = kw::round_own<T>((target_i == T32(0.0) ? T32(0.0) : product) -
+            kw::round_own<T>(target_i * T32(log_pred_row[i_vocab])));
         terms[i_vocab - tile] = difference;
       }
       sum_total += kw::tile_sum(terms, end - tile);

@@ -53,10 +53,10 @@ void mish_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y
         const T32 x_i = x_row[col];
         const bool holds = T32(20.0) < x_i;
         const T32 exp = kw::exp(kw::minimum(x_i, T32(20.0)));
-        const T32 tanh = kw::round_to<T>(kw::tanh(kw::round_to<T>(holds ? x_i : kw::log1p(exp))));
-        const T32 rounded = kw::round_to<T>(kw::round_to<T>(d_y_i * x_i) * (T32(1.0) - tanh * tanh));
+        const T32 tanh = kw::round_own<T>(kw::tanh(kw::round_own<T>(holds ? x_i : kw::log1p(exp))));
+        const T32 rounded = kw::round_own<T>(kw::round_own<T>(d_y_i * x_i) * (T32(1.0) - tanh * tanh));
         const T32 chosen = holds ? T32(0.0) : (holds ? T32(0.0) : rounded) / (exp + T32(1.0)) * exp;
-        grad_x_tile[col - tile] = kw::round_to<T>(d_y_i * tanh) + kw::round_to<T>((holds ? rounded : T32(0.0)) +
+        grad_x_tile[col - tile] = kw::round_own<T>(d_y_i * tanh) + kw::round_own<T>((holds ? rounded : T32(0.0)) +
             chosen);
       }
       grad_x_block.finish(end - tile);

@@ -44,7 +44,7 @@ void mish_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int64_t
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
         const T32 chosen = T32(20.0) < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, T32(20.0))));
-        y_tile[col - tile] = x_i * kw::round_to<T>(kw::tanh(kw::round_to<T>(chosen)));
+        y_tile[col - tile] = x_i * kw::round_own<T>(kw::tanh(kw::round_own<T>(chosen)));
       }
       y_block.finish(end - tile);
     }

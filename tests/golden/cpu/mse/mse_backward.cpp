@@ -33,7 +33,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void mse_backward_elements(kw::Tensor<const T, 2> difference, kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_pred,
                            kw::Tensor<T, 2> grad_target, int64_t rows, int64_t cols) {
-  const T32 quotient = kw::round_to<T>(T32(d_y()) / T32(rows * cols));
+  const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(rows * cols));
   const bool stream_grad_pred = kw::streams(grad_pred.data, rows * cols, cols, kStreamBytes);
   const bool stream_grad_target = kw::streams(grad_target.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
@@ -49,7 +49,7 @@ void mse_backward_elements(kw::Tensor<const T, 2> difference, kw::Tensor<const T
       const auto grad_target_tile = grad_target_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 grad_pred_i = kw::round_multiple<T>(T32(2.0) * kw::round_to<T>(quotient * T32(difference_row[col])));
+        const T32 grad_pred_i = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * T32(difference_row[col])));
         grad_pred_tile[col - tile] = grad_pred_i;
         grad_target_tile[col - tile] = -grad_pred_i;
       }

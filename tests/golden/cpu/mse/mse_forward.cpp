@@ -53,8 +53,8 @@ void mse_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> targe
       const auto difference_tile = difference_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 difference_i = kw::round_to<T>(T32(pred_row[col]) - T32(target_row[col]));
-        terms[col - tile] = kw::round_to<T>(difference_i * difference_i);
+        const T32 difference_i = kw::round_own<T>(T32(pred_row[col]) - T32(target_row[col]));
+        terms[col - tile] = kw::round_own<T>(difference_i * difference_i);
         difference_tile[col - tile] = difference_i;
       }
       difference_block.finish(end - tile);

@@ -46,7 +46,7 @@ void relu_squared_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
         const bool holds = x_i <= T32(0.0);
-        const T32 product = kw::round_to<T>(T32(d_y_row[col]) * (holds ? T32(0.0) : x_i));
+        const T32 product = kw::round_own<T>(T32(d_y_row[col]) * (holds ? T32(0.0) : x_i));
         grad_x_tile[col - tile] = holds ? T32(0.0) : kw::round_multiple<T>(T32(2.0) * product);
       }
       grad_x_block.finish(end - tile);

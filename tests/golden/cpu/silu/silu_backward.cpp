@@ -47,9 +47,9 @@ void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y
       for (int64_t col = tile; col < end; ++col) {
         const T32 d_y_i = d_y_row[col];
         const T32 x_i = x_row[col];
-        const T32 sigmoid_x = kw::round_to<T>(kw::sigmoid(x_i));
-        const T32 product = kw::round_to<T>(d_y_i * x_i) * sigmoid_x * (T32(1.0) - sigmoid_x);
-        grad_x_tile[col - tile] = kw::round_to<T>(d_y_i * sigmoid_x) + kw::round_to<T>(product);
+        const T32 sigmoid_x = kw::round_own<T>(kw::sigmoid(x_i));
+        const T32 product = kw::round_own<T>(d_y_i * x_i) * sigmoid_x * (T32(1.0) - sigmoid_x);
+        grad_x_tile[col - tile] = kw::round_own<T>(d_y_i * sigmoid_x) + kw::round_own<T>(product);
       }
       grad_x_block.finish(end - tile);
     }

@@ -42,7 +42,7 @@ void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int64_t
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
-        y_tile[col - tile] = x_i * kw::round_to<T>(kw::sigmoid(x_i));
+        y_tile[col - tile] = x_i * kw::round_own<T>(kw::sigmoid(x_i));
       }
       y_block.finish(end - tile);
     }

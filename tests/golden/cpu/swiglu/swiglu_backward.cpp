@@ -56,12 +56,12 @@ void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3
 #pragma omp simd
         for (int64_t i_intermediate = tile; i_intermediate < end; ++i_intermediate) {
           const T32 d_y_i = d_y_row[i_intermediate];
-          const T32 rounded = kw::round_to<T>(d_y_i * T32(up_row[i_intermediate]));
+          const T32 rounded = kw::round_own<T>(d_y_i * T32(up_row[i_intermediate]));
           const T32 gate_i = gate_row[i_intermediate];
           const T32 sigmoid = kw::sigmoid(gate_i);
           const T32 sum = rounded * sigmoid + rounded * gate_i * sigmoid * (T32(1.0) - sigmoid);
           grad_gate_tile[i_intermediate - tile] = sum;
-          grad_up_tile[i_intermediate - tile] = d_y_i * kw::round_to<T>(gate_i * sigmoid);
+          grad_up_tile[i_intermediate - tile] = d_y_i * kw::round_own<T>(gate_i * sigmoid);
         }
         grad_gate_block.finish(end - tile);
         grad_up_block.finish(end - tile);

@@ -45,7 +45,7 @@ void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3>
 #pragma omp simd
         for (int64_t i_intermediate = tile; i_intermediate < end; ++i_intermediate) {
           const T32 gate_i = gate_row[i_intermediate];
-          y_tile[i_intermediate - tile] = kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_row[i_intermediate]);
+          y_tile[i_intermediate - tile] = kw::round_own<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_row[i_intermediate]);
         }
         y_block.finish(end - tile);
       }

@@ -33,7 +33,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_p,
                            kw::Tensor<T, 2> grad_q, int64_t tokens, int64_t vocab) {
-  const T32 quotient = kw::round_to<T>(kw::round_to<T>(T32(d_y()) * T32(0.5)) / T32(tokens));
+  const T32 quotient = kw::round_own<T>(kw::round_own<T>(T32(d_y()) * T32(0.5)) / T32(tokens));
   const bool stream_grad_p = kw::streams(grad_p.data, tokens * vocab, vocab, kStreamBytes);
   const bool stream_grad_q = kw::streams(grad_q.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (tokens * vocab >= kParallelElements)
@@ -49,7 +49,7 @@ void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tensor<const T,
       const auto grad_q_tile = grad_q_block.row();
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const T32 grad_p_i = kw::round_to<T>(quotient * T32(direction_row[i_vocab]));
+        const T32 grad_p_i = kw::round_own<T>(quotient * T32(direction_row[i_vocab]));
         grad_p_tile[i_vocab - tile] = grad_p_i;
         grad_q_tile[i_vocab - tile] = -grad_p_i;
       }

@@ -50,7 +50,7 @@ void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Te
       const auto direction_tile = direction_block.row();
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const T32 difference = kw::round_to<T>(T32(p_row[i_vocab]) - T32(q_row[i_vocab]));
+        const T32 difference = kw::round_own<T>(T32(p_row[i_vocab]) - T32(q_row[i_vocab]));
         terms[i_vocab - tile] = kw::abs(difference);
         direction_tile[i_vocab - tile] = kw::sign(difference);
       }
