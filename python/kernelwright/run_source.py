@@ -6,7 +6,11 @@ One request on stdin, one answer on stdout, both JSON:
      "inputs": [{"name": "x", "kind": "tensor", "dtype": "bfloat16", "shape": [2, 24], "values": [...],
                  "gradient": true}, ...],
      "outputs": [{"name": "y", "cotangent": {...} or null, "updates": null}, ...]}
-    {"outputs": {"y": {"dtype": ..., "shape": ..., "values": ...}}, "gradients": {"x": {...}}}   or   {"skip": "why"}
+    {"outputs": {"y": {"dtype": ..., "shape": ..., "strides": ..., "values": ...}}, "gradients": {"x": {...}}}
+    or   {"skip": "why"}
+
+An input may say its "strides", in elements. With "time": {"device": "cpu", "threads": 8, "seconds": 0.5} inputs have no
+values, and the answer is how long each pass takes: {"seconds": {"forward": [...], "backward": [...]}}.
 
 Whole numbers that the file assigns to names of sizes at its top take the request's sizes, so that a module that fixes
 its sizes can be run small.
@@ -17,6 +21,7 @@ import inspect
 import json
 import math
 import sys
+import time
 import types
 
 
@@ -78,8 +83,23 @@ def values_of(document):
 
 
 def tensor_of(document, torch):
+    dtype = getattr(torch, document["dtype"])
+    if document["values"] is None:
+        draw = torch.rand if dtype.is_floating_point else torch.zeros
+        return (draw(document["shape"], device=document["device"]) + 0.5 * dtype.is_floating_point).to(dtype)
     flat = torch.tensor(values_of(document), dtype=torch.float64)
-    return flat.reshape(document["shape"]).to(getattr(torch, document["dtype"]))
+    return laid_out(flat.reshape(document["shape"]).to(dtype), document.get("strides"), torch)
+
+
+def laid_out(dense, strides, torch):
+    """The same tensor with these strides; stride 0 is one slice, seen many times."""
+    if strides is None:
+        return dense
+    part = dense
+    for d, stride in enumerate(strides):
+        if stride == 0 and dense.shape[d] > 1:
+            part = part.narrow(d, 0, 1)
+    return torch.empty_strided(part.shape, strides, dtype=dense.dtype).copy_(part).expand(dense.shape)
 
 
 def as_document(tensor):
@@ -90,6 +110,7 @@ def as_document(tensor):
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
+        "strides": list(tensor.stride()),
         "values": [number(value) for value in flat],
     }
 
@@ -99,7 +120,7 @@ def built(entry, module, request, torch):
         return entry
     init = {name: argument(text) for name, text in request["init"].items()}
     positional = module.get_init_inputs() if hasattr(module, "get_init_inputs") and not init else []
-    model = entry(*positional, **init)
+    model = entry(*positional, **init).to(request.get("time", {}).get("device", "cpu"))
     model.train(not request["eval"])
     return model
 
@@ -124,6 +145,7 @@ def run(request):
     for given in request["inputs"]:
         if given["kind"] == "scalar":
             continue
+        given["device"] = request.get("time", {}).get("device", "cpu")
         tensor = tensor_of(given, torch)
         if given["gradient"]:
             tensor.requires_grad_()
@@ -139,6 +161,8 @@ def run(request):
     missing = [name for name in named if name not in takes]
     if missing:
         raise Unable(f"the source has no argument {missing[0]}")
+    if "time" in request:
+        return timed(lambda: model(**named), leaves, request, torch)
     results = model(**named)
     results = list(results) if isinstance(results, (tuple, list)) else [results]
     answer = {"outputs": {}, "gradients": {}}
@@ -165,6 +189,41 @@ def run(request):
         for name, gradient in zip(wanted, gradients, strict=True):
             if gradient is not None:
                 answer["gradients"][name] = as_document(gradient)
+    return answer
+
+
+def timed(forward, leaves, request, torch):
+    """Samples of each pass, in seconds: eager, warm, with its own allocations."""
+    gpu = request["time"]["device"] == "cuda"
+    if gpu and not torch.cuda.is_available():
+        raise Unable("this PyTorch has no CUDA")
+    torch.set_num_threads(request["time"]["threads"])
+
+    def samples(call):
+        def once():
+            if gpu:
+                torch.cuda.synchronize()
+            start = time.perf_counter()
+            call()
+            if gpu:
+                torch.cuda.synchronize()
+            return time.perf_counter() - start
+
+        once(), once()
+        out, end = [], time.perf_counter() + request["time"]["seconds"]
+        while len(out) < 3 or (time.perf_counter() < end and len(out) < 50):
+            out.append(once())
+        return out
+
+    answer = {"seconds": {"forward": samples(forward)}}
+    results = forward()
+    results = [r for r in (results if isinstance(results, (tuple, list)) else [results]) if r.requires_grad]
+    wanted = [leaf for leaf in leaves.values() if leaf.requires_grad]
+    if results and wanted:
+        cotangents = [torch.rand_like(result) for result in results]
+        answer["seconds"]["backward"] = samples(
+            lambda: torch.autograd.grad(results, wanted, cotangents, retain_graph=True, allow_unused=True)
+        )
     return answer
 
 

@@ -31,13 +31,15 @@ enum class Place { Registers, Shared, Memory };
 
 // Sums over rows, one for every column, of which each thread has its own: columns
 // ((tile * kVectors + v) * lanes + lane) * kVector + k. In registers and in shared memory a row is one tile.
-template <class T, int kVector, int kVectors, Place kPlace>
+// Where they are added atomically, all blocks have one slice, which is zero at the start.
+template <class T, int kVector, int kVectors, Place kPlace, bool kAtomic = false>
 class Sums {
  public:
   // `slice` is the block's own part of the workspace. Dynamic shared memory from `offset` on has room for
   // kVectors * kVector * threads() sums, where they are kept there or several groups of threads have rows of their own.
   KW_DEVICE Sums(T* slice, int offset, int64_t columns) : slice_(slice), offset_(offset), columns_(columns) {
-    if constexpr (kPlace == Place::Memory) {
+    if constexpr (kPlace == Place::Memory && kAtomic) {
+    } else if constexpr (kPlace == Place::Memory) {
       for (int64_t i = thread(); i < columns; i += threads()) store(slice + i, T(0));
       barrier();
     } else {
@@ -54,6 +56,11 @@ class Sums {
     KW_UNROLL
     for (int p = 0; p < kParts; ++p) {
       T* const place = slice_ + column + p * kPacket;
+      if constexpr (kPlace == Place::Memory && kAtomic) {
+        KW_UNROLL
+        for (int k = 0; k < kPacket; ++k) add_atomically(place + k, terms[p * kPacket + k]);
+        continue;
+      }
       Packet sums;
       if constexpr (kPlace == Place::Memory)
         sums = load_vector<kPacket>(place);
@@ -78,7 +85,10 @@ class Sums {
       const int64_t column = (static_cast<int64_t>(i / kParts) * lanes + lane) * kVector + i % kParts * kPacket;
       if (column < columns_) {
         const Packet sums = get(i);
-        if (groups == 1) {
+        if (groups == 1 && kAtomic) {
+          KW_UNROLL
+          for (int k = 0; k < kPacket; ++k) add_atomically(slice_ + column + k, sums[k]);
+        } else if (groups == 1) {
           store_vector<kPacket>(slice_ + column, sums);
         } else {
           KW_UNROLL
@@ -91,7 +101,10 @@ class Sums {
     for (int64_t column = thread(); column < columns_; column += threads()) {
       T sum = 0;
       for (int g = 0; g < groups; ++g) sum += room[g * columns_ + column];
-      store(slice_ + column, sum);
+      if constexpr (kAtomic)
+        add_atomically(slice_ + column, sum);
+      else
+        store(slice_ + column, sum);
     }
   }
 

@@ -11,6 +11,7 @@
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
 #include "schedule/cpu_parameters.h"
+#include "schedule/family.h"
 
 namespace kw::act {
 namespace {
@@ -44,11 +45,16 @@ std::vector<std::string> head(const OpMath& math, const ir::Graph& pass, const s
   return lines;
 }
 
+Result<LoopProgram> program_of(const OpMath& math, const ir::Graph& graph, const std::string& pass_name) {
+  return make_program(math.name + "_" + pass_name, graph,
+                      pass_name == "forward" ? math.forward_program : math.backward_program);
+}
+
 Result<Generated> generate_cpu(const OpMath& math, const std::vector<profile::ScheduleRow>& schedules) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Cpu);
   auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
-    KW_TRY(const LoopProgram program, make_program(math.name + "_" + pass_name, graph));
+    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name));
     cpu::PassOptions options;
     options.pass = pass_name;
     options.comment = head(math, graph, pass_name);
@@ -71,8 +77,9 @@ Result<Generated> generate_cpu(const OpMath& math, const std::vector<profile::Sc
 Result<Generated> generate_cuda(const OpMath& math, const std::vector<profile::ScheduleRow>& schedules) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Cuda);
+  bool atomic = false;
   auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
-    KW_TRY(const LoopProgram program, make_program(math.name + "_" + pass_name, graph));
+    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name));
     cuda::PassOptions options;
     options.pass = pass_name;
     options.comment = head(math, graph, pass_name);
@@ -80,12 +87,14 @@ Result<Generated> generate_cuda(const OpMath& math, const std::vector<profile::S
       if (row.target == "cuda" && row.pass == pass_name && row.guard.empty())
         for (const auto& [name, value] : row.parameters) options.moves[name] = value;
     KW_TRY(cuda::EmittedPass emitted, cuda::emit(program, options));
+    atomic |= emitted.atomic;
     out.files[emitted.file] = std::move(emitted.text);
     return manifest.add(program, std::move(emitted.pass));
   };
   KW_CHECK(add(math.forward, "forward"));
   if (math.backward) KW_CHECK(add(*math.backward, "backward"));
   out.manifest = std::move(manifest).take();
+  out.manifest.deterministic = !atomic;
   KW_CHECK(kernel::check(out.manifest));
   return out;
 }
@@ -94,7 +103,7 @@ Result<Generated> generate_triton(const OpMath& math) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Triton);
   auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
-    KW_TRY(const LoopProgram program, make_program(math.name + "_" + pass_name, graph));
+    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name));
     KW_TRY(triton::EmittedPass emitted, triton::emit(program, {pass_name, head(math, graph, pass_name)}));
     out.files[emitted.file] = std::move(emitted.text);
     return manifest.add(program, std::move(emitted.pass));
@@ -110,6 +119,26 @@ Result<Generated> generate_triton(const OpMath& math) {
 bool shapes_code(const std::string& id) {
   constexpr std::string_view kIds[] = {"casting", "wider", "accumulate", "deterministic", "saved", "aliases"};
   return std::find(std::begin(kIds), std::end(kIds), id) != std::end(kIds) || id.starts_with("reduce.");
+}
+
+// A family other than the first that serves is a fallback: what went together is cut, and where nothing else is left,
+// only the plainest kernels are made.
+ProgramOptions options_of(const profile::PassPlan& plan, const ir::Graph& pass) {
+  const std::vector<schedule::Choice> choices = schedule::choices(pass);
+  if (choices.empty() || plan.family == schedule::to_text(choices.front().family)) return {};
+  ProgramOptions options;
+  options.cut = true;
+  options.plain = plan.family == schedule::to_text(schedule::Family::Composed);
+  return options;
+}
+
+// How the profile has gradients summed over rows, and whether in any order.
+void take_reductions(const profile::Profile& profile, OpMath& math) {
+  const bool carries = profile.plan.backward->family == "row" || profile.plan.backward->family == "column";
+  for (const profile::WeightGradient& gradient : profile.plan.weight_gradients) {
+    if (gradient.how == "column" && carries) math.backward_program.ride = false;
+    if (gradient.how == "atomic" && !profile.numerics.deterministic) math.backward_program.atomic = true;
+  }
 }
 
 }  // namespace
@@ -131,6 +160,12 @@ Result<OpMath> math_of(const profile::Profile& profile) {
                                 ? ""
                                 : " (" + decision.at + ")"));
   math.licence = profile.licence;
+  math.forward_program = options_of(profile.plan.forward, math.forward);
+  math.forward_program.atomic = !profile.numerics.deterministic;
+  if (math.backward && profile.plan.backward) {
+    math.backward_program = options_of(*profile.plan.backward, *math.backward);
+    take_reductions(profile, math);
+  }
   return math;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "act/loop/kernels.h"
 #include "ir/graph.h"
 #include "kernel/manifest.h"
 #include "profile/profile.h"
@@ -25,6 +26,7 @@ struct OpMath {
   std::vector<std::pair<std::string, std::string>> aliases;  // output → the input whose memory it takes
   std::vector<std::string> notes;  // decisions that shape the code, each one line: for the head of the files
   std::string licence;
+  ProgramOptions forward_program, backward_program;  // as the plan asks for
 };
 
 Result<OpMath> math_of(const profile::Profile& profile);

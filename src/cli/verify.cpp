@@ -17,6 +17,7 @@
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
 #include "verify/attempts.h"
+#include "verify/gain.h"
 #include "verify/hand_written.h"
 #include "verify/judge.h"
 #include "verify/speed.h"
@@ -123,12 +124,25 @@ Result<Job> job_of(const Globals& globals, const VerifyOptions& options) {
   return job_of_profile(globals, options, target);
 }
 
+// Of both passes, in the order that the profile lists them; what is left for any pass comes last.
+std::vector<std::string> fallbacks_of(const profile::Plan& plan) {
+  std::vector<std::string> families = plan.forward.fallbacks;
+  if (plan.backward)
+    for (const std::string& family : plan.backward->fallbacks)
+      if (std::find(families.begin(), families.end(), family) == families.end())
+        families.insert(families.empty() ? families.end() : families.end() - 1, family);
+  return families;
+}
+
 // The next family that the profile allows, where it gives other kernels than those that failed.
 Result<std::optional<act::Generated>> fallback(const Globals& globals, Job& job, const std::string& family,
                                                kernel::Target target) {
   profile::Profile changed = job.profile;
-  changed.plan.forward.family = family;
-  if (changed.plan.backward) changed.plan.backward->family = family;
+  const auto take = [&](profile::PassPlan& plan) {
+    if (std::find(plan.fallbacks.begin(), plan.fallbacks.end(), family) != plan.fallbacks.end()) plan.family = family;
+  };
+  take(changed.plan.forward);
+  if (changed.plan.backward) take(*changed.plan.backward);
   auto kernels = generate(profile::KernelFolder(globals.workspace, job.name), changed, target);
   if (!kernels) {
     job.notes.push_back("the fallback " + family + " is refused: " + kernels.error().message);
@@ -156,6 +170,7 @@ Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& opti
   judge_options.step = [&](std::string_view step) { progress.step(step); };
   judge_options.torch = job.torch;
   judge_options.spills = job.profile.limits.spills;
+  judge_options.past_31_bits = options.past_31_bits.value_or(job.subject.manifest.target == kernel::Target::Cuda);
   KW_TRY(const std::vector<verify::Attempt> before, log.read());
   KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
   report.profile_hash = job.profile_hash;
@@ -168,10 +183,12 @@ Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& opti
 // cannot be timed here is a note, not a failure.
 void time_passes(Job& job, kernel::Target target, verify::Report& report) {
   if (job.profile.shapes.measure.empty()) return;
+  kernel::TypeBinding types;
+  int threads = 1;
   const auto timed = [&]() -> Result<std::vector<verify::PassSpeed>> {
     KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target));
     KW_CHECK(device->can_run());
-    kernel::TypeBinding types;
+    threads = std::max(1, static_cast<int>(device->machine().threads));
     for (const ir::TypeParameter& parameter : job.subject.forward.type_parameters)
       types[parameter.name] = parameter.default_dtype;
     KW_TRY(const device::CompiledSet kernels,
@@ -184,6 +201,8 @@ void time_passes(Job& job, kernel::Target target, verify::Report& report) {
     return;
   }
   for (const verify::PassSpeed& speed : *timed) report.speeds.push_back(verify::row_of(speed));
+  report.verdicts[static_cast<std::size_t>(verify::Gate::Gain)] =
+      verify::judge_gain(job.subject, job.torch, types, *timed, threads, report.speeds);
 }
 
 }  // namespace
@@ -196,7 +215,7 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
   KW_TRY(verify::Report report, attempt(globals, options, job, "as planned", log));
   std::vector<std::string> families;
   // What a person wrote or edited has none.
-  if (!job.subject.from_outside) families = job.profile.plan.forward.fallbacks;
+  if (!job.subject.from_outside) families = fallbacks_of(job.profile.plan);
   for (const std::string& family : families) {
     if (report.passed() || report.attempt >= verify::kMostAttempts) break;
     KW_TRY(std::optional<act::Generated> kernels, fallback(globals, job, family, target));
@@ -229,6 +248,8 @@ Action add_verify(CLI::App& app) {
       ->type_name("FILE.py[:NAME]");
   app.add_flag("--own-types", options->own_types, "only the types of the profile, not every mixture");
   app.add_flag("--no-timing", options->no_timing, "right or wrong alone, without the share of the limit");
+  app.add_flag("--huge,!--no-huge", options->past_31_bits,
+               "one call of more than 2^31 elements too, where memory allows; by default on a GPU alone");
   app.add_option("--seed", options->seed, "draws the same inputs as the report with this seed")->type_name("HEX");
   app.add_option("--time-limit", options->time_limit, "seconds that one call may take")
       ->type_name("S")

@@ -64,6 +64,7 @@ struct Fault {
     Exited,       // ended the process
     NotLoadable,  // the shared object or cubin does not load, or lacks a symbol; a launch that this GPU refuses
     Emulated,     // the emulation of a GPU saw a race, a divergent barrier, an access that may not be, ...
+    Sanitized,    // a sanitizer complained of it
   } kind = Kind::Crashed;
   std::string kernel;   // the one that ran last; empty if unknown
   std::string message;  // one sentence that names the kernel

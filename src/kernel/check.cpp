@@ -64,6 +64,8 @@ class Checker {
       KW_FIRST(claim(manifest_.passes[i].name, at(path, "name"), "a pass", names));
       KW_FIRST(pass(manifest_.passes[i], path));
     }
+    if (!manifest_.architectures.empty() && manifest_.target != Target::Cuda)
+      return Flaw{"architectures", "only kernels for cuda are built for named architectures", ""};
     if (manifest_.passes.empty()) return Flaw{"passes", "there is no pass", ""};
     return {};
   }

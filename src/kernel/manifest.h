@@ -118,6 +118,7 @@ struct Manifest {
   std::vector<Scalar> scalars;
   std::vector<std::string> constraints;  // conditions on sizes that every call fulfils
   bool deterministic = true;             // two calls agree to the bit
+  std::vector<std::string> architectures = {};  // cuda: "sm_90"; none: all that the engine has a model of
   std::vector<Pass> passes;
 
   const Pass* find(std::string_view pass) const;

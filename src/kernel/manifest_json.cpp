@@ -92,6 +92,7 @@ ordered_json to_object(const Manifest& manifest) {
   }
   if (!manifest.constraints.empty()) object["constraints"] = manifest.constraints;
   if (!manifest.deterministic) object["deterministic"] = false;
+  if (!manifest.architectures.empty()) object["architectures"] = manifest.architectures;
   object["passes"] = ordered_json::array();
   for (const Pass& pass : manifest.passes) object["passes"].push_back(to_object(pass));
   return object;
@@ -215,6 +216,7 @@ Manifest manifest_from(const YAML::Node& root) {
       manifest.scalars.push_back({text(item["name"]), text(item["type"]), text(item["default"])});
   manifest.constraints = texts(root["constraints"]);
   if (root["deterministic"]) manifest.deterministic = text(root["deterministic"]) == "true";
+  manifest.architectures = texts(root["architectures"]);
   for (const auto& item : root["passes"]) manifest.passes.push_back(pass_from(item));
   return manifest;
 }

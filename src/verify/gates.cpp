@@ -7,9 +7,9 @@
 namespace kw::verify {
 namespace {
 
-constexpr std::array<GateInfo, 17> kGates = {{
+constexpr std::array<GateInfo, 19> kGates = {{
     {Gate::Interface, "interface", "shapes, types and strides are the op's own", true},
-    {Gate::Builds, "builds", "every file compiles for every mixture of types", true},
+    {Gate::Builds, "builds", "every file compiles for every mixture of types and architecture, without spills", true},
     {Gate::Runs, "runs", "every call ends, in time, without a crash", true},
     {Gate::Written, "written", "every element of every output is written", true},
     {Gate::Outside, "outside", "no memory outside the buffers is touched", true},
@@ -17,10 +17,12 @@ constexpr std::array<GateInfo, 17> kGates = {{
     {Gate::Error, "error", "every element is within its bound of the rounded oracle", true},
     {Gate::Casting, "casting", "values are rounded where the source rounds them", true},
     {Gate::Synchronised, "synchronised", "what one thread reads of another was waited for", true},
+    {Gate::Sanitized, "sanitized", "compute-sanitizer has nothing to say of memory and races", true},
     {Gate::Deterministic, "deterministic", "two runs agree to the bit, on any number of threads", true},
     {Gate::Fresh, "fresh", "a second call in the same process computes from its own inputs", true},
     {Gate::Gradient, "gradient", "the backward is the derivative of the forward, by differences", true},
     {Gate::Torch, "torch", "PyTorch, running the source, gives what the oracle gives", true},
+    {Gate::Strides, "strides", "outputs lie in memory as PyTorch's own do, however the inputs lie", false},
     {Gate::NearBound, "near-bound", "no error is nearly as large as its bound", false},
     {Gate::Reach, "reach", "every kernel of the manifest was called, and no case was refused", false},
     {Gate::Gain, "gain", "it is faster than the reference", false},

@@ -11,10 +11,13 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "device/emulate/device.h"
+#include "verify/architectures.h"
 #include "verify/builds.h"
 #include "verify/casting.h"
 #include "verify/gradient.h"
 #include "verify/large.h"
+#include "verify/sanitized.h"
+#include "verify/style.h"
 #include "verify/torch_gate.h"
 #include "verify/trial.h"
 
@@ -23,6 +26,8 @@ namespace {
 
 constexpr std::size_t kMostEvidence = 4;
 constexpr double kNearBound = 0.9;
+constexpr std::size_t kMostCallsAgain = 3;  // under a sanitizer, in the emulation
+constexpr int kLongerPast31Bits = 12;       // than another call may take: the host fills and reads gigabytes
 
 std::uint64_t fresh_seed() {
   std::random_device device;
@@ -83,26 +88,33 @@ class Judge {
     }
     for (const kernel::TypeBinding& types : mixtures) report_.mixtures.push_back(kernel::text(types));
 
-    std::future<Verdict> torch = std::async(std::launch::async, [&] {
+    std::future<TorchVerdict> torch = std::async(std::launch::async, [&] {
       const std::uint64_t seed = Hash64().add(report_.seed).add("torch").value();
-      if (!options_.check_oracle) return Verdict{Gate::Torch, Outcome::Skipped, "not asked", {}};
+      if (!options_.check_oracle) return TorchVerdict{{Gate::Torch, Outcome::Skipped, "not asked", {}}};
       return ask_torch(subject_, options_.torch, plan, seed);
     });
     KW_TRY(Runners runners, open());
     report_.device = runners.first->name();
     KW_TRY(const auto compiler, open(options_.device, 1));
-    KW_CHECK(build_for_architectures(mixtures[0]));
+    KW_CHECK(look_at_architectures(mixtures[0]));
+    if (!report_.passed()) return {};
     options_.step("compiling");
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
     if (options_.check_oracle) KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
     // The emulation sees every access, and takes its time for each.
     const bool emulated = report_.target == "cuda" && report_.device.find("mulat") != std::string::npos;
-    if (report_.passed() && !emulated) KW_CHECK(look_at_large(mixtures[0], builds, runners));
+    if (report_.passed() && !emulated)
+      KW_CHECK(look_at_large(kPastTheCache, mixtures[0], builds.of(mixtures[0]), *runners.first));
+    if (report_.passed() && !emulated) KW_CHECK(look_past_31_bits(mixtures, builds));
+    KW_CHECK(look_through_the_sanitizer(builds, emulated));
+    KW_CHECK(look_through_the_emulation(emulated));
     report_.compile_seconds = builds.seconds();
     conclude(plan, mixtures.size());
     options_.step("waiting for PyTorch");
-    verdict(Gate::Torch) = torch.get();
+    TorchVerdict asked = torch.get();
+    verdict(Gate::Torch) = std::move(asked.verdict);
+    verdict(Gate::Strides) = std::move(asked.strides);
     return {};
   }
 
@@ -127,28 +139,18 @@ class Judge {
     return runners;
   }
 
-  // For every architecture that the target names, by the compiler of the target itself.
-  Status build_for_architectures(const kernel::TypeBinding& types) {
+  // For every architecture that is named, by the compiler of the target itself.
+  Status look_at_architectures(const kernel::TypeBinding& types) {
     if (subject_.manifest.target != kernel::Target::Cuda) return {};
-    const auto device = device::open_device(kernel::Target::Cuda, options_.device);
-    if (!device) {
-      report_.refused.push_back("NVRTC is not here, so nothing was compiled for a real GPU: " + device.error().message);
-      return {};
-    }
-    for (const std::string& architecture : (*device)->architectures()) {
-      options_.step("compiling for " + architecture);
-      const auto built = (*device)->compile(subject_.manifest, subject_.files, types, architecture);
-      if (!built && built.error().kind != ErrorKind::GateFailed) return Failure(built.error());
-      if (!built) {
-        fail({Gate::Builds, built.error().message}, architecture);
-        continue;
-      }
-      for (const device::CompiledFile& file : built->files)
-        for (const device::KernelReport& kernel : file.reports)
-          if (kernel.spills() && !options_.spills)
-            fail({Gate::Builds, fmt::format("{} spills {} bytes", kernel.symbol, kernel.spill_store_bytes)},
-                 architecture);
-    }
+    options_.step("compiling for every architecture");
+    KW_TRY(ArchitectureBuilds builds, build_for_architectures(subject_, {types}, options_.device, options_.spills));
+    if (!builds.unable.empty())
+      report_.refused.push_back("NVRTC is not here, so nothing was compiled for a real GPU: " + builds.unable);
+    for (const Finding& finding : builds.findings) fail(finding, "");
+    report_.kernels = std::move(builds.kernels);
+    if (builds.architectures.empty()) return {};
+    built_for_ = ", for " + join(builds.architectures, ", ");
+    if (builds.spilling > 0) built_for_ += fmt::format("; {} kernels spill, as the profile permits", builds.spilling);
     return {};
   }
 
@@ -191,6 +193,7 @@ class Judge {
     KW_TRY(const TrialOutcome outcome, trial.run({c.types, values, c.layout, c.at_start}, expected, kernels,
                                                  fresh ? &*fresh : nullptr, fresh ? &*fresh_expected : nullptr));
     called_.insert(outcome.called.begin(), outcome.called.end());
+    if (outcome.refused.empty()) served_.emplace_back(&c, outcome.called);
     if (!outcome.refused.empty()) {
       report_.refused.push_back(c.text() + ": " + outcome.refused);
       // A guard may keep a kernel from strange calls, never from the plain ones that the profile names.
@@ -255,21 +258,124 @@ class Judge {
     return {};
   }
 
-  // Beyond what the interpreter can do: where stores go past the cache and every core works.
-  Status look_at_large(const kernel::TypeBinding& types, Builds& builds, Runners& runners) {
-    constexpr std::int64_t kBytes = 36 << 20;
-    const std::optional<LargeCall> call = large_call(subject_, types, kBytes);
-    const Result<device::CompiledSet>& built = builds.of(types);
+  // Beyond what the interpreter can do: where stores go past the cache and every core works, or indices need more than
+  // 31 bits.
+  Status look_at_large(const LargeWish& wish, const kernel::TypeBinding& types,
+                       const Result<device::CompiledSet>& built, device::Device& device) {
+    const std::optional<LargeCall> call = large_call(subject_, types, wish);
     if (!call || !built) return {};
     std::vector<std::string> sizes;
     for (const auto& [name, size] : call->sizes) sizes.push_back(name + "=" + std::to_string(size));
     const std::string where = join(sizes, " ") + ", " + kernel::text(types);
     options_.step(where);
-    KW_TRY(const LargeOutcome outcome,
-           run_large(subject_, *call, types, *built, *runners.first, Hash64().add(report_.seed).add("large").value()));
-    if (!outcome.refused.empty()) report_.refused.push_back(where + ": " + outcome.refused);
-    for (const Finding& finding : outcome.findings) fail(finding, where);
-    large_elements_ = outcome.elements;
+    if (wish.elements > 0) {
+      KW_TRY(const std::int64_t bytes, bytes_of(subject_, *call, types, device.machine()));
+      if (const std::int64_t free = available_memory() / 5 * 4; bytes > free) {
+        past_31_bits_ =
+            fmt::format("; no call of more than 2^31 elements: it takes {:.0f} GB of memory, and {:.0f} are free",
+                        1e-9 * static_cast<double>(bytes), 1e-9 * static_cast<double>(free));
+        return {};
+      }
+    }
+    const std::uint64_t seed = Hash64().add(report_.seed).add("large").value();
+    const Result<LargeOutcome> ran = run_large(subject_, *call, types, *built, device, seed);
+    if (!ran && ran.error().kind == ErrorKind::MissingTool) {  // a GPU with less memory
+      past_31_bits_ = "; no call of more than 2^31 elements: " + ran.error().message;
+      return {};
+    }
+    if (!ran) return Failure(ran.error());
+    if (!ran->refused.empty()) report_.refused.push_back(where + ": " + ran->refused);
+    for (const Finding& finding : ran->findings) fail(finding, where);
+    (wish.elements > 0 ? elements_past_31_bits_ : large_elements_) = ran->elements;
+    return {};
+  }
+
+  // In the narrowest types that the kernels serve.
+  Status look_past_31_bits(const std::vector<kernel::TypeBinding>& mixtures, Builds& builds) {
+    if (!options_.past_31_bits) return {};
+    const auto width = [](const kernel::TypeBinding& types) {
+      int bytes = 0;
+      for (const auto& [name, dtype] : types) bytes += ir::info(dtype).bytes;
+      return bytes;
+    };
+    const kernel::TypeBinding* narrowest = &mixtures[0];
+    for (const kernel::TypeBinding& types : mixtures)
+      if (width(types) < width(*narrowest)) narrowest = &types;
+    device::DeviceOptions longer = options_.device;
+    longer.limits.time *= kLongerPast31Bits;
+    KW_TRY(const std::unique_ptr<device::Device> device, open(longer, 1));
+    KW_CHECK(look_at_large(kPast31Bits, *narrowest, builds.of(*narrowest), *device));
+    if (past_31_bits_.empty() && elements_past_31_bits_ == 0 && report_.passed())
+      past_31_bits_ = "; no call of more than 2^31 elements: no output repeats along an axis";
+    return {};
+  }
+
+  // The calls that reach every kernel, put to other runners: how many kernels they reach.
+  using Kernels = std::function<Result<device::CompiledSet>(const kernel::TypeBinding&)>;
+  Result<std::size_t> look_again(const std::string& with, Runners& runners, const Kernels& kernels) {
+    std::vector<std::set<std::string>> reached;
+    for (const auto& [c, symbols] : served_) reached.push_back(symbols);
+    std::set<std::string> seen;
+    for (const std::size_t i : calls_that_reach_all(reached, kMostCallsAgain)) {
+      const Case& c = *served_[i].first;
+      options_.step(with + ": " + c.text());
+      KW_TRY(const ir::Environment values, values_of(subject_, c));
+      KW_TRY(const Expected expected, expect(subject_, c.types, values));
+      KW_TRY(const device::CompiledSet built, kernels(c.types));
+      Trial trial(subject_, runners);
+      KW_TRY(const TrialOutcome outcome, trial.run({c.types, values, c.layout, c.at_start}, expected, built));
+      for (const Finding& finding : outcome.findings) fail(finding, with + ": " + c.text());
+      seen.insert(outcome.called.begin(), outcome.called.end());
+    }
+    return seen.size();
+  }
+
+  // Once more on the GPU under compute-sanitizer: memory, then races.
+  Status look_through_the_sanitizer(Builds& builds, bool emulated) {
+    if (subject_.manifest.target != kernel::Target::Cuda || emulated) {
+      set(Gate::Sanitized, Outcome::Skipped, "compute-sanitizer watches kernels on a GPU");
+      return {};
+    }
+    if (!report_.passed()) return {};
+    KW_TRY(auto memory, open(options_.device, 1));
+    KW_TRY(auto races, open(options_.device, 1));
+    if (const Status works = has_sanitizer(*memory); !works) {
+      set(Gate::Sanitized, Outcome::Skipped, works.error().message);
+      return {};
+    }
+    using Check = device::Device::Check;
+    Runners runners{std::make_unique<SanitizedDevice>(std::move(memory), Check::Memory),
+                    std::make_unique<SanitizedDevice>(std::move(races), Check::Races)};
+    KW_TRY(const std::size_t kernels,
+           look_again("compute-sanitizer", runners, [&](const auto& types) { return builds.of(types); }));
+    if (verdict(Gate::Sanitized).outcome != Outcome::Failed)
+      set(Gate::Sanitized, Outcome::Passed,
+          fmt::format("memcheck and racecheck have nothing to say of {} kernels", kernels));
+    return {};
+  }
+
+  // A GPU does not show what was not waited for, if it happens to be there: the emulation does.
+  Status look_through_the_emulation(bool emulated) {
+    if (subject_.manifest.target != kernel::Target::Cuda || emulated || !report_.passed()) return {};
+    device::emulate::Options first, second;
+    first.device = second.device = options_.device;
+    first.seed = 1, second.seed = 2;
+    auto one = device::emulate::open(first), other = device::emulate::open(second);
+    if (!one || !other) {
+      set(Gate::Synchronised, Outcome::Skipped, (one ? other : one).error().message);
+      return {};
+    }
+    Runners runners{std::move(*one), std::move(*other)};
+    const auto kernels = look_again("emulated", runners, [&](const auto& types) {
+      return runners.first->compile(subject_.manifest, subject_.files, types);
+    });
+    if (!kernels && kernels.error().kind == ErrorKind::GateFailed)  // inline PTX, or what the runtime has no twin of
+      set(Gate::Synchronised, Outcome::Skipped, "the emulation cannot run these kernels");
+    else if (!kernels)
+      return Failure(kernels.error());
+    else if (verdict(Gate::Synchronised).outcome != Outcome::Failed)
+      set(Gate::Synchronised, Outcome::Passed,
+          fmt::format("no race and no divergent barrier in the emulation of {} kernels", *kernels));
     return {};
   }
 
@@ -306,7 +412,10 @@ class Judge {
     };
     const bool built = verdict(Gate::Builds).outcome != Outcome::Failed;
     pass(Gate::Interface, "shapes, types and strides are the op's own");
-    pass(Gate::Builds, fmt::format("{} files for {} mixtures of types", subject_.manifest.files().size(), mixtures));
+    pass(Gate::Builds,
+         fmt::format("{} files for {} mixtures of types{}", subject_.manifest.files().size(), mixtures, built_for_));
+    verdict(Gate::Style) = judge_style(subject_.manifest, subject_.files);
+    set(Gate::Gain, Outcome::Skipped, "not timed");
     if (served == 0) return;
     if (!built && report_.errors.empty()) return;
     pass(Gate::Runs, "every call ends in time, " + all);
@@ -323,10 +432,10 @@ class Judge {
            fmt::format("{} of {} other orders of rounding would have been seen", orders_apart_, orders_));
     if (subject_.manifest.target == kernel::Target::Cuda && report_.device.find("emulated") != std::string::npos)
       pass(Gate::Synchronised, "no race and no divergent barrier in two orders of threads, " + all);
-    else if (verdict(Gate::Synchronised).outcome != Outcome::Failed)
+    else if (subject_.manifest.target != kernel::Target::Cuda)
       set(Gate::Synchronised, Outcome::Skipped, "only the emulation of a GPU can see it");
-    if (!subject_.deterministic)
-      set(Gate::Deterministic, Outcome::Skipped, "the profile lets runs differ");
+    if (!subject_.deterministic())
+      set(Gate::Deterministic, Outcome::Skipped, "the profile lets runs differ, and the kernels make use of it");
     else
       pass(Gate::Deterministic, "two runs agree to the bit, with one thread and with several, " + all);
     pass(Gate::Fresh, fmt::format("a second call with other inputs is right, in {} cases", fresh_cases_));
@@ -354,7 +463,11 @@ class Judge {
                unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "") +
            (large_elements_ > 0
                 ? fmt::format("; {:.0f} million in a large call", 1e-6 * static_cast<double>(large_elements_))
-                : "");
+                : "") +
+           (elements_past_31_bits_ > 0
+                ? fmt::format("; {:.0f} million in one past 2^31", 1e-6 * static_cast<double>(elements_past_31_bits_))
+                : "") +
+           past_31_bits_;
   }
 
   void near_bound() {
@@ -390,7 +503,11 @@ class Judge {
   Report report_;
   std::set<std::string> called_;
   int orders_ = 0, orders_apart_ = 0, looks_ = 0, fresh_cases_ = 0;
-  std::int64_t large_elements_ = 0;  // compared in a call too large for the interpreter
+  std::int64_t large_elements_ = 0;         // compared in a call too large for the interpreter
+  std::int64_t elements_past_31_bits_ = 0;  // in one of more than 2^31
+  std::string past_31_bits_;                // why there was none
+  std::string built_for_;                   // ", for sm_80, sm_90"
+  std::vector<std::pair<const Case*, std::set<std::string>>> served_;  // and the kernels that each case called
   bool stopped_early_ = false;
 };
 

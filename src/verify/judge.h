@@ -22,6 +22,7 @@ struct JudgeOptions {
   std::optional<TorchSource> torch;  // the source, where PyTorch can run it
   bool check_oracle = true;          // by differences and by PyTorch: it says nothing about the kernels
   bool spills = false;               // may a kernel spill registers (cuda)
+  bool past_31_bits = false;         // one call of more than 2^31 elements too, where memory allows
   int most_failures = 3;             // cases that fail before the rest is not tried
   std::function<void(std::string_view)> step = [](std::string_view) {};  // called as each step begins
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "kernel/layout.h"
 #include "verify/cases.h"
@@ -23,7 +24,6 @@ using kernel::Tensor;
 
 constexpr std::int64_t kPeriods[] = {8191, 1009, 127, 31, 7, 3};  // primes: no power of two is a multiple
 constexpr std::int64_t kMostInPeriod = 120'000;                   // elements that the interpreter is given
-constexpr std::int64_t kMostElements = 60'000'000;                // of any tensor
 constexpr std::uint8_t kPoison = 0xFF;
 
 bool is_along(const ir::Graph& graph, AxisId axis, ir::SymbolId symbol) {
@@ -126,6 +126,34 @@ int dimension_along(const ir::Graph& graph, const std::vector<AxisId>& dims, ir:
   return -1;
 }
 
+// The tensor whose values an input of a pass has from the start: its own, or that of an earlier pass which has left it
+// as it was. Empty for what an earlier pass wrote.
+std::string drawn_as(const Subject& subject, const kernel::Pass& pass, const Buffer& buffer) {
+  if (std::string own = tensor_of(subject, pass, buffer); !own.empty()) return own;
+  for (const kernel::Pass& earlier : subject.manifest.passes) {
+    if (&earlier == &pass) break;
+    const bool overwritten = std::any_of(earlier.buffers.begin(), earlier.buffers.end(),
+                                         [&](const Buffer& other) { return other.alias == buffer.name; });
+    const Buffer* same = earlier.find(buffer.name);
+    if (same != nullptr && same->role == Role::Input && !overwritten) return tensor_of(subject, earlier, *same);
+  }
+  return {};
+}
+
+// Something that a pass wrote and a later one takes: it must be carried there.
+bool wanted_later(const Subject& subject, const kernel::Pass& pass, const Buffer& buffer) {
+  if (buffer.role == Role::Workspace) return false;
+  bool later = false;
+  for (const kernel::Pass& other : subject.manifest.passes) {
+    if (later)
+      for (const Buffer& taken : other.buffers)
+        if (taken.role == Role::Input && taken.name == buffer.name && drawn_as(subject, other, taken).empty())
+          return true;
+    later |= &other == &pass;
+  }
+  return false;
+}
+
 class LargeTrial {
  public:
   LargeTrial(const Subject& subject, const LargeCall& call, const kernel::TypeBinding& types,
@@ -170,7 +198,7 @@ class LargeTrial {
     for (const Buffer& buffer : pass.buffers) {
       if (buffer.role != Role::Input) continue;
       Tensor tensor;
-      const std::string name = tensor_of(subject_, pass, buffer);
+      const std::string name = drawn_as(subject_, pass, buffer);
       if (const auto given = values_.inputs.find(name); given != values_.inputs.end()) {
         KW_TRY(tensor.dtype, kernel::dtype_of(buffer.type, types_));
         tensor.shape = given->second.shape;
@@ -234,7 +262,7 @@ class LargeTrial {
       const Tensor& tensor = facts.tensors.at(buffer.name);
       const auto bytes = std::as_const(arena).bytes(buffer.name);
       if (buffer.role == Role::Output) good &= compare(pass, buffer, tensor, bytes);
-      if (buffer.role == Role::Workspace) continue;
+      if (!wanted_later(subject_, pass, buffer)) continue;
       carried_[buffer.name] = {tensor, {bytes.begin(), bytes.end()}};
       carried_[buffer.name].first.address = 0;
     }
@@ -243,7 +271,7 @@ class LargeTrial {
 
   void fill(const kernel::Pass& pass, const Buffer& buffer, device::Arena& arena, const kernel::Facts& facts) {
     const std::span<std::byte> bytes = arena.bytes(buffer.name);
-    const std::string name = tensor_of(subject_, pass, buffer);
+    const std::string name = drawn_as(subject_, pass, buffer);
     const auto given = values_.inputs.find(name);
     if (given == values_.inputs.end()) {
       const auto& carried = carried_.at(buffer.name).second;
@@ -312,7 +340,7 @@ class LargeTrial {
 
 }  // namespace
 
-std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBinding& types, std::int64_t bytes) {
+std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBinding& types, const LargeWish& wish) {
   const ir::Graph graph = ir::bind_types(subject.math(), types);
   std::optional<LargeCall> best;
   for (std::size_t s = 0; s < graph.symbols.size(); ++s) {
@@ -330,7 +358,8 @@ std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBi
               [&](ir::SymbolId id) { return std::optional(own.at(graph.symbols[static_cast<std::size_t>(id)].name)); })
           .value_or(1);
     };
-    std::int64_t widest = 0, most = 1;  // bytes of one slice of the largest output; elements of the largest value's
+    std::int64_t widest = 0, longest = 1;  // bytes and elements of one slice of the largest output
+    std::int64_t most = 1;                 // elements of the largest value's
     for (const ir::Node& node : graph.nodes) {
       std::int64_t count = 1;
       for (const AxisId axis : node.axes) count *= size_of(axis);
@@ -338,9 +367,10 @@ std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBi
     }
     for (const ir::Output& output : graph.outputs) {
       if (!good[static_cast<std::size_t>(output.node)] || dimension_along(graph, output.dims, symbol) < 0) continue;
-      std::int64_t slice = ir::info(graph[output.node].type.floor()).bytes;
+      std::int64_t slice = 1;
       for (const AxisId dim : output.dims) slice *= dim == ir::kUnit ? 1 : size_of(dim);
-      widest = std::max(widest, slice);
+      longest = std::max(longest, slice);
+      widest = std::max(widest, slice * ir::info(graph[output.node].type.floor()).bytes);
       call.outputs.push_back(output.name);
     }
     if (call.outputs.empty()) continue;
@@ -348,14 +378,50 @@ std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBi
       if (period * most <= kMostInPeriod && call.period == 0) call.period = period;
     if (call.period == 0) continue;
     call.sizes = own;
-    call.sizes[call.symbol] = std::max(bytes / widest + 1, 2 * call.period + 1);
+    call.sizes[call.symbol] = std::max({wish.bytes / widest + 1, wish.elements / longest + 1, 2 * call.period + 1});
     kernel::Sizes one = own;
     one[call.symbol] = call.period;
-    if (call.sizes.at(call.symbol) * most > kMostElements) continue;
+    if (call.sizes.at(call.symbol) * most > wish.most_elements) continue;
     if (!admits(subject, call.sizes) || !admits(subject, one)) continue;
     if (!best || call.outputs.size() > best->outputs.size()) best = std::move(call);
   }
   return best;
+}
+
+Result<std::int64_t> bytes_of(const Subject& subject, const LargeCall& call, const kernel::TypeBinding& types,
+                              const kernel::Machine& machine) {
+  std::int64_t most = 0, kept = 0;
+  for (const kernel::Pass& pass : subject.manifest.passes) {
+    kernel::Facts facts;
+    facts.machine = machine;
+    facts.sizes = call.sizes;
+    std::int64_t all = 0;
+    for (const Buffer& buffer : pass.buffers) {
+      if (!buffer.alias.empty()) continue;
+      KW_TRY(const Tensor tensor, kernel::describe(buffer, types, facts));
+      facts.tensors[buffer.name] = tensor;
+      const std::int64_t bytes = product(tensor.shape) * ir::info(tensor.dtype).bytes;
+      all += bytes;
+      if (wanted_later(subject, pass, buffer)) kept += bytes;
+    }
+    most = std::max(most, all);
+  }
+  return most + kept;
+}
+
+std::int64_t available_memory() {
+  std::int64_t least = 0;
+  if (const auto text = read_text("/proc/meminfo"))
+    for (const std::string& line : split_lines(*text))
+      if (line.starts_with("MemAvailable:"))
+        least = 1024 * parse_integer(trim(replace_all(line.substr(13), "kB", ""))).value_or(0);
+  // A container may have less than its machine.
+  const auto limit = read_text("/sys/fs/cgroup/memory.max"), used = read_text("/sys/fs/cgroup/memory.current");
+  if (limit && used) {
+    const auto most = parse_integer(trim(*limit)), now = parse_integer(trim(*used));
+    if (most && now) least = std::min(least, *most - *now);
+  }
+  return least;
 }
 
 Result<LargeOutcome> run_large(const Subject& subject, const LargeCall& call, const kernel::TypeBinding& types,

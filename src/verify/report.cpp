@@ -90,6 +90,16 @@ std::string to_json(const Report& report) {
                                 {"bound", number(row.bound)},
                                 {"max_share", number(row.max_share)},
                                 {"by_share", row.by_share}});
+  object["kernels"] = ordered_json::array();
+  for (const KernelRow& row : report.kernels)
+    object["kernels"].push_back({{"kernel", row.kernel},
+                                 {"architecture", row.architecture},
+                                 {"types", row.types},
+                                 {"registers", row.registers},
+                                 {"spill_stored", row.spill_stored},
+                                 {"spill_loaded", row.spill_loaded},
+                                 {"stack", row.stack},
+                                 {"shared", row.shared}});
   object["speeds"] = ordered_json::array();
   for (const SpeedRow& row : report.speeds)
     object["speeds"].push_back({{"pass", row.pass},
@@ -98,6 +108,7 @@ std::string to_json(const Report& report) {
                                 {"width", row.width},
                                 {"limit_milliseconds", row.limit_milliseconds},
                                 {"share", row.share},
+                                {"eager_milliseconds", row.eager_milliseconds},
                                 {"bound_by", row.bound_by}});
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -148,6 +159,14 @@ std::string to_markdown(const Report& report) {
     for (const SpeedRow& row : report.speeds)
       out += fmt::format("| {} | {} | {:.3f} | {:.0f}% | {:.3f} | {:.0f}% | {} |\n", row.pass, row.sizes,
                          row.milliseconds, 50 * row.width, row.limit_milliseconds, 100 * row.share, row.bound_by);
+  }
+  if (!report.kernels.empty()) {
+    out +=
+        "\n## kernels\n\n| kernel | architecture | types | registers | spilled | stack | shared |\n| --- | --- | --- | "
+        "---: | ---: | ---: | ---: |\n";
+    for (const KernelRow& row : report.kernels)
+      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.kernel, row.architecture, row.types,
+                         row.registers, row.spill_stored + row.spill_loaded, row.stack, row.shared);
   }
   if (!report.refused.empty()) {
     out += "\n## refused\n\n";

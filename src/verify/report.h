@@ -31,11 +31,20 @@ struct ErrorRow {
   ir::ShareHistogram by_share{};
 };
 
+// What the assembler says of one kernel (cuda), for one architecture and mixture of types.
+struct KernelRow {
+  std::string kernel, architecture, types;
+  int registers = 0;                                  // of each thread
+  int spill_stored = 0, spill_loaded = 0, stack = 0;  // bytes of each thread
+  int shared = 0;                                     // bytes of a block, without what the launch adds
+};
+
 // One pass, timed beside its limit.
 struct SpeedRow {
   std::string pass, sizes, bound_by;   // memory or arithmetic
   double milliseconds = 0, width = 0;  // of the interval, as a share
   double limit_milliseconds = 0, share = 0;
+  double eager_milliseconds = 0;  // of PyTorch, running the source; 0 where it was not timed
 };
 
 struct Report {
@@ -52,7 +61,8 @@ struct Report {
   std::vector<std::string> refused;  // cases that no kernel serves, and why
   std::vector<Verdict> verdicts;     // in the order of the gates
   std::vector<ErrorRow> errors;
-  std::vector<SpeedRow> speeds;  // empty where nothing was timed
+  std::vector<KernelRow> kernels;  // empty where nothing was assembled
+  std::vector<SpeedRow> speeds;    // empty where nothing was timed
   double seconds = 0, compile_seconds = 0;
 
   bool passed() const;

@@ -127,6 +127,22 @@ std::string speeds_table(const Report& report) {
   return out + "</table>\n";
 }
 
+std::string kernels_table(const Report& report) {
+  std::string out = head({{"kernel", false},
+                          {"architecture", false},
+                          {"types", false},
+                          {"registers", true},
+                          {"bytes spilled", true},
+                          {"stack", true},
+                          {"shared", true}});
+  for (const KernelRow& row : report.kernels)
+    out += "<tr>" + cell(row.kernel) + cell(row.architecture) + cell(row.types) +
+           number_cell(std::to_string(row.registers)) +
+           number_cell(std::to_string(row.spill_stored + row.spill_loaded)) + number_cell(std::to_string(row.stack)) +
+           number_cell(std::to_string(row.shared)) + "</tr>\n";
+  return out + "</table>\n";
+}
+
 }  // namespace
 
 std::string to_html(const Report& report) {
@@ -142,6 +158,7 @@ std::string to_html(const Report& report) {
   body += "<h2>Gates</h2>\n" + gates_table(report);
   if (!report.speeds.empty()) body += "<h2>Speed</h2>\n" + speeds_table(report);
   if (!report.errors.empty()) body += "<h2>Errors</h2>\n" + errors_table(report);
+  if (!report.kernels.empty()) body += "<h2>Kernels</h2>\n" + kernels_table(report);
   if (!report.refused.empty()) {
     body += "<h2>Refused</h2>\n<ul>\n";
     for (const std::string& line : report.refused) body += "<li>" + escaped(line) + "</li>\n";

@@ -58,7 +58,7 @@ Result<Subject> subject_of(const profile::Profile& profile, kernel::Manifest man
   subject.manifest = std::move(manifest);
   subject.files = std::move(files);
   subject.from_outside = from_outside;
-  subject.deterministic = profile.numerics.deterministic;
+  subject.must_agree = profile.numerics.deterministic;
   const std::string file = "profile.yaml";
   KW_TRY(subject.forward, ir::text::parse(profile.math.read, file));
   subject.oracle = "the graph as it was read";
@@ -136,6 +136,8 @@ std::vector<std::string> interface_flaws(const Subject& subject) {
       if (carried ? forward->find(buffer.name) == nullptr : named && tensor_of(subject, pass, buffer).empty())
         flaws.push_back("the math has no tensor for " + buffer.name + " of the " + pass.name + " pass");
     }
+  if (subject.must_agree && !subject.manifest.deterministic)
+    flaws.emplace_back("the manifest lets two runs differ, and the profile does not (deterministic = yes)");
   for (const ir::TypeParameter& parameter : subject.forward.type_parameters)
     if (!subject.manifest.types.contains(parameter.name))
       flaws.push_back("the manifest does not say which dtypes " + parameter.name + " may be");

@@ -29,7 +29,10 @@ struct Subject {
   // The passes as the profile has them: the backward that was approved is checked by differences too.
   std::optional<ir::Graph> approved_forward, approved_backward;
   std::vector<kernel::Sizes> shapes;  // to be tested, by the profile
-  bool deterministic = true;
+  bool must_agree = true;             // the profile asks for two runs that agree to the bit
+
+  // Relaxed only where the profile permits it and the kernels say that they use it.
+  bool deterministic() const { return must_agree || manifest.deterministic; }
 
   // The math of every tensor, gradients included: `joint`, or `forward` where there is none.
   const ir::Graph& math() const { return joint ? *joint : forward; }

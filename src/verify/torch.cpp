@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kPatience{60'000};
+constexpr double kEagerSeconds = 0.4;    // that each pass of eager is timed for
 constexpr double kGradientShare = 1e-4;  // of the largest gradient
 
 json number(double value) { return std::isfinite(value) ? json(value) : json(number_text(value)); }
@@ -38,8 +39,21 @@ std::string_view name_of(ir::InputKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::vector<std::int64_t> shape_at(const ir::Graph& graph, const ir::Input& input, const kernel::Sizes& sizes) {
+  std::vector<std::int64_t> shape;
+  for (const ir::AxisId dim : input.dims) {
+    const auto size_of = [&](ir::SymbolId id) {
+      const auto found = sizes.find(graph.symbols[static_cast<std::size_t>(id)].name);
+      return found == sizes.end() ? std::nullopt : std::optional(found->second);
+    };
+    shape.push_back(dim == ir::kUnit ? 1 : graph.axis(dim).size.evaluate(size_of).value_or(1));
+  }
+  return shape;
+}
+
+// Without values where the call is only timed.
 json request_for(const Subject& subject, const TorchSource& source, const kernel::TypeBinding& types,
-                 const ir::Environment& values) {
+                 const ir::Environment& values, Layout layout, bool timed = false) {
   const ir::Graph graph = ir::bind_types(subject.math(), types);
   json request = {{"file", source.file},   {"entry", source.entry},   {"init", source.init},     {"eval", source.eval},
                   {"sizes", values.sizes}, {"inputs", json::array()}, {"outputs", json::array()}};
@@ -48,6 +62,11 @@ json request_for(const Subject& subject, const TorchSource& source, const kernel
     json given = {{"shape", json::array()}, {"dtype", ""}, {"values", json::array()}};
     if (const auto found = values.inputs.find(input.name); found != values.inputs.end())
       given = document(found->second, input.type.floor());
+    if (layout != Layout::Dense) given["strides"] = strides_in(layout, shape_at(graph, input, values.sizes));
+    if (timed && input.kind != ir::InputKind::Scalar)
+      given = {{"shape", shape_at(graph, input, values.sizes)},
+               {"dtype", ir::info(input.type.floor()).torch_name},
+               {"values", nullptr}};
     given["name"] = input.name;
     given["kind"] = name_of(input.kind);
     given["gradient"] = std::any_of(graph.outputs.begin(), graph.outputs.end(),
@@ -70,6 +89,7 @@ TorchAnswer::Tensor tensor_from(const json& object) {
   TorchAnswer::Tensor tensor;
   tensor.dtype = object.at("dtype").get<std::string>();
   tensor.shape = object.at("shape").get<std::vector<std::int64_t>>();
+  tensor.strides = object.at("strides").get<std::vector<std::int64_t>>();
   for (const json& value : object.at("values")) tensor.values.push_back(number(value));
   return tensor;
 }
@@ -105,10 +125,35 @@ Result<TorchProcess> TorchProcess::start(const std::string& python) {
   return TorchProcess(std::move(child));
 }
 
+Result<std::string> TorchProcess::ask(const std::string& request) {
+  KW_CHECK(child_.write_line(request));
+  return child_.read_line(kPatience);
+}
+
+Result<TorchTimes> TorchProcess::time(const Subject& subject, const TorchSource& source,
+                                      const kernel::TypeBinding& types, const kernel::Sizes& sizes,
+                                      kernel::Target target, int threads) {
+  ir::Environment call;
+  call.sizes = sizes;
+  json request = request_for(subject, source, types, call, Layout::Dense, true);
+  request["time"] = {
+      {"device", target == kernel::Target::Cpu ? "cpu" : "cuda"}, {"threads", threads}, {"seconds", kEagerSeconds}};
+  KW_TRY(const std::string line, ask(request.dump()));
+  TorchTimes times;
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object() || !object.contains("seconds")) {
+    times.unable =
+        object.is_object() && object.contains("skip") ? object["skip"].get<std::string>() : "it gave no answer";
+    return times;
+  }
+  times.forward = object["seconds"].value("forward", std::vector<double>());
+  times.backward = object["seconds"].value("backward", std::vector<double>());
+  return times;
+}
+
 Result<TorchAnswer> TorchProcess::run(const Subject& subject, const TorchSource& source,
-                                      const kernel::TypeBinding& types, const ir::Environment& values) {
-  KW_CHECK(child_.write_line(request_for(subject, source, types, values).dump()));
-  KW_TRY(const std::string line, child_.read_line(kPatience));
+                                      const kernel::TypeBinding& types, const ir::Environment& values, Layout layout) {
+  KW_TRY(const std::string line, ask(request_for(subject, source, types, values, layout).dump()));
   TorchAnswer answer;
   const json object = json::parse(line, nullptr, false);
   if (!object.is_object()) {
@@ -153,6 +198,48 @@ std::optional<Disagreement> disagreement(const Subject& subject, const kernel::T
     const ir::ErrorReport report = ir::compare(wanted, torch->second.values, dtype);
     if (!report.within())
       return Disagreement{output.name + " of PyTorch against the oracle: " + ir::describe(report), true};
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<std::string>> other_strides(const Subject& subject, const kernel::TypeBinding& types,
+                                                 const ir::Environment& values, Layout layout,
+                                                 const TorchAnswer& answer) {
+  const kernel::Pass* pass = subject.manifest.find("forward");
+  if (pass == nullptr) return std::nullopt;
+  kernel::Facts facts;
+  for (const kernel::Buffer& buffer : pass->buffers) {
+    const auto given = values.inputs.find(tensor_of(subject, *pass, buffer));
+    if (buffer.role != kernel::Role::Input || given == values.inputs.end()) continue;
+    kernel::Tensor& tensor = facts.tensors[buffer.name];
+    KW_TRY(tensor.dtype, kernel::dtype_of(buffer.type, types));
+    tensor.shape = given->second.shape;
+    tensor.strides = strides_in(layout, tensor.shape);
+  }
+  const auto sizes = kernel::bind_sizes(subject.manifest, *pass, facts.tensors, values.sizes);
+  if (!sizes) return std::nullopt;  // another gate says so
+  facts.sizes = *sizes;
+  facts.machine = {1, 1};
+  for (const kernel::Scalar& scalar : subject.manifest.scalars) {
+    KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
+  }
+  for (const kernel::Buffer& buffer : pass->buffers)
+    if (buffer.role != kernel::Role::Input) {
+      KW_TRY(facts.tensors[buffer.name], kernel::describe(buffer, types, facts));
+    }
+  for (const kernel::Step& step : pass->steps)
+    if (step.kind == kernel::Step::Kind::Kernel && !kernel::choose(step, facts)) return std::nullopt;
+  for (const kernel::Buffer& buffer : pass->buffers) {
+    const auto torch = answer.tensors.find(tensor_of(subject, *pass, buffer));
+    if (buffer.role != kernel::Role::Output || !buffer.alias.empty() || torch == answer.tensors.end()) continue;
+    const kernel::Tensor& own = facts.tensors.at(buffer.name);
+    if (own.shape != torch->second.shape || std::count(own.shape.begin(), own.shape.end(), 0) > 0) continue;
+    for (std::size_t d = 0; d < own.shape.size(); ++d)
+      if (own.shape[d] > 1 && own.strides[d] != torch->second.strides[d])
+        return std::optional(
+            fmt::format("{} of the shape [{}] has the strides [{}], and in PyTorch [{}], where inputs are {}",
+                        buffer.name, fmt::join(own.shape, ", "), fmt::join(own.strides, ", "),
+                        fmt::join(torch->second.strides, ", "), name_of(layout)));
   }
   return std::nullopt;
 }

@@ -28,10 +28,16 @@ struct TorchAnswer {
   std::string unable;  // why the source could not be run; empty if it was
   struct Tensor {
     std::string dtype;  // "bfloat16"
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shape, strides;
     std::vector<double> values;
   };
   std::map<std::string, Tensor> tensors;  // "y", "grad_x"
+};
+
+// How long eager takes, in seconds: samples of each pass.
+struct TorchTimes {
+  std::string unable;
+  std::vector<double> forward, backward;
 };
 
 class TorchProcess {
@@ -39,9 +45,13 @@ class TorchProcess {
   static Result<TorchProcess> start(const std::string& python);
   // An error means that the process is gone.
   Result<TorchAnswer> run(const Subject& subject, const TorchSource& source, const kernel::TypeBinding& types,
-                          const ir::Environment& values);
+                          const ir::Environment& values, Layout layout = Layout::Dense);
+  // On the device of the target, with so many threads of the processor.
+  Result<TorchTimes> time(const Subject& subject, const TorchSource& source, const kernel::TypeBinding& types,
+                          const kernel::Sizes& sizes, kernel::Target target, int threads);
 
  private:
+  Result<std::string> ask(const std::string& request);
   explicit TorchProcess(Child child) : child_(std::move(child)) {}
   Child child_;
 };
@@ -56,5 +66,11 @@ struct Disagreement {
 // elsewhere than autograd of the same ops would, and a misread source is off by far more.
 std::optional<Disagreement> disagreement(const Subject& subject, const kernel::TypeBinding& types,
                                          const Expected& expected, const TorchAnswer& answer);
+
+// The strides that the manifest says an output has, where its inputs lie like this, beside PyTorch's own: the first
+// that differ, in words. Nothing where they agree, or no kernel serves such inputs.
+Result<std::optional<std::string>> other_strides(const Subject& subject, const kernel::TypeBinding& types,
+                                                 const ir::Environment& values, Layout layout,
+                                                 const TorchAnswer& answer);
 
 }  // namespace kw::verify

@@ -9,7 +9,7 @@
 namespace kw::verify {
 namespace {
 
-Verdict skipped(std::string why) { return {Gate::Torch, Outcome::Skipped, std::move(why), {}}; }
+TorchVerdict skipped(std::string why) { return {{Gate::Torch, Outcome::Skipped, std::move(why), {}}}; }
 
 // The shape of the plan nearest to 256 elements.
 kernel::Sizes small_sizes(const Subject& subject, const std::vector<Case>& plan) {
@@ -50,6 +50,27 @@ class TorchGate {
     return std::nullopt;
   }
 
+  // Where the inputs lie otherwise than densely, what PyTorch's outputs do.
+  Result<Verdict> compare_strides(Case c) {
+    Verdict verdict{Gate::Strides, Outcome::Passed, "", {}};
+    int layouts = 0;
+    for (const Layout layout : kLayouts) {
+      if (layout == Layout::Misaligned) continue;
+      c.layout = layout;
+      KW_TRY(const ir::Environment call, values_of(subject_, c));
+      KW_TRY(const TorchAnswer answer, process_.run(subject_, source_, c.types, call, layout));
+      if (!answer.unable.empty()) continue;  // a view that such inputs do not allow
+      KW_TRY(const std::optional<std::string> other, other_strides(subject_, c.types, call, layout, answer));
+      ++layouts;
+      if (!other) continue;
+      verdict.outcome = Outcome::Flagged;
+      verdict.evidence.push_back(*other);
+    }
+    verdict.line = verdict.evidence.empty() ? fmt::format("as PyTorch's own, in {} layouts of the inputs", layouts)
+                                            : verdict.evidence.front();
+    return verdict;
+  }
+
   const std::string& unable() const { return unable_; }
   std::string line() const {
     return fmt::format("PyTorch, running the source, agrees with the oracle on {} calls, gradients too{}", agreed_,
@@ -73,8 +94,8 @@ class TorchGate {
 
 }  // namespace
 
-Verdict ask_torch(const Subject& subject, const std::optional<TorchSource>& source, const std::vector<Case>& plan,
-                  std::uint64_t seed) {
+TorchVerdict ask_torch(const Subject& subject, const std::optional<TorchSource>& source, const std::vector<Case>& plan,
+                       std::uint64_t seed) {
   if (!source) return skipped("there is no PyTorch source to run");
   const std::optional<std::string> python = find_python_with_torch();
   if (!python) return skipped("no Python here has torch: pip install torch");
@@ -95,10 +116,13 @@ Verdict ask_torch(const Subject& subject, const std::optional<TorchSource>& sour
     for (const Case& c : {in_f64, own, positive}) {
       const auto verdict = gate.ask(c);
       if (!verdict) return skipped("PyTorch was not asked: " + verdict.error().message);
-      if (*verdict) return **verdict;
+      if (*verdict) return {**verdict};
       if (!gate.unable().empty()) break;
     }
-    if (gate.unable().empty()) return {Gate::Torch, Outcome::Passed, gate.line(), {}};
+    if (!gate.unable().empty()) continue;
+    auto strides = gate.compare_strides(own);
+    if (!strides) return skipped("PyTorch was not asked: " + strides.error().message);
+    return {{Gate::Torch, Outcome::Passed, gate.line(), {}}, std::move(*strides)};
   }
   return skipped("PyTorch could not run the source: " + gate.unable().substr(0, gate.unable().find('\n')));
 }

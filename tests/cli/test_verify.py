@@ -155,3 +155,124 @@ def test_files_that_were_edited_are_judged_as_they_are(kw, relu):
     report = json.loads(run.stdout)
     assert report["notes"] == ["the files in act/cpu are not what the profile generates"]
     assert gates(report)["written"] == "failed"
+
+
+SLOW = """// Right, and slower than any library: every element is computed many times.
+#include <cstdint>
+void relu_forward(const float* x, float* y, std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t i = 0; i < rows * cols; ++i)
+    for (volatile int again = 0; again < 20; again = again + 1) y[i] = x[i] <= 0 ? 0 : x[i];
+}
+void relu_backward(const float* x, const float* d_y, float* grad_x, std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t i = 0; i < rows * cols; ++i)
+    for (volatile int again = 0; again < 20; again = again + 1) grad_x[i] = x[i] <= 0 ? 0 : d_y[i];
+}
+"""
+
+
+def gate(report, name):
+    return next(gate for gate in report["gates"] if gate["name"] == name)
+
+
+def test_a_kernel_that_gains_nothing_over_eager_is_flagged_and_verified(kw, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "relu.cpp").write_text(SLOW)
+    (tmp_path / "ref.py").write_text(REFERENCE.replace("64, 48", "512, 1024"))
+    run = kw("verify", "--kernel", "relu.cpp", "--reference", "ref.py", "--time-limit", "60", "--json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    report = json.loads((tmp_path / "verify/relu/report.json").read_text())
+    jsonschema.validate(report, REPORT)
+    gain = gate(report, "gain")
+    assert gain["outcome"] == "flagged" and "no gain over eager" in gain["line"], gain
+    assert all(row["eager_milliseconds"] > 0 for row in report["speeds"])
+
+
+def test_without_a_source_or_timing_there_is_no_word_on_gain(kw, relu):
+    for arguments in (["verify", "relu", "--own-types"], ["verify", "relu", "--own-types", "--no-timing"]):
+        run = kw(*arguments, "--json")
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert gate(json.loads(run.stdout), "gain")["outcome"] == "skipped"
+
+
+def test_what_the_generator_writes_has_no_flaw_of_style(kw, relu):
+    report = json.loads(kw("verify", "relu", "--own-types", "--no-timing", "--json").stdout)
+    assert gate(report, "style")["outcome"] == "passed", gate(report, "style")
+
+
+MATRIX = {"type": "T", "shape": ["rows", "cols"]}
+DENSE = {
+    "schema": 1, "name": "relu", "target": "cpu", "sizes": ["rows", "cols"], "types": {"T": ["f32"]},
+    "passes": [
+        {
+            "name": name,
+            "buffers": [
+                {"name": "x", "role": "input", **MATRIX},
+                *([{"name": "d_y", "role": "input", "gradient_of": "y", **MATRIX}] * back),
+                {"name": out, "role": "output", **MATRIX, **of},
+            ],
+            "steps": [{"kind": "kernel", "entries": [{"symbol": f"relu_{name}", "file": "relu.cpp", "arguments": [
+                {"kind": "read", "of": "x"}, *([{"kind": "read", "of": "d_y"}] * back), {"kind": "write", "of": out},
+                {"kind": "size", "of": "rows"}, {"kind": "size", "of": "cols"},
+                {"kind": "stride", "of": "x", "dimension": 0}, {"kind": "stride", "of": "x", "dimension": 1},
+                *([{"kind": "stride", "of": "d_y", "dimension": d} for d in (0, 1)] * back),
+            ]}]}],
+        }
+        for name, back, out, of in (
+            ("forward", False, "y", {}), ("backward", True, "grad_x", {"gradient_of": "x"}),
+        )
+    ],
+}  # fmt: skip
+STRIDED = """// Reads any strides, and writes densely.
+#include <cstdint>
+using I = std::int64_t;
+void relu_forward(const float* x, float* y, I rows, I cols, I x0, I x1) {
+  for (I r = 0; r < rows; ++r)
+    for (I c = 0; c < cols; ++c) y[r * cols + c] = x[r * x0 + c * x1] <= 0 ? 0 : x[r * x0 + c * x1];
+}
+void relu_backward(const float* x, const float* d_y, float* grad_x, I rows, I cols, I x0, I x1, I d0, I d1) {
+  for (I r = 0; r < rows; ++r)
+    for (I c = 0; c < cols; ++c) grad_x[r * cols + c] = x[r * x0 + c * x1] <= 0 ? 0 : d_y[r * d0 + c * d1];
+}
+"""
+
+
+def test_output_strides_other_than_pytorchs_own_are_flagged(kw, tmp_path):
+    """A dense result of a transposed input: PyTorch's lies as the input does."""
+    pytest.importorskip("torch")
+    (tmp_path / "relu.cpp").write_text(STRIDED)
+    (tmp_path / "relu.manifest.json").write_text(json.dumps(DENSE))
+    (tmp_path / "ref.py").write_text(REFERENCE)
+    run = kw("verify", "--kernel", "relu.cpp", "--reference", "ref.py", "--no-timing", "--json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    strides = gate(json.loads(run.stdout), "strides")
+    assert strides["outcome"] == "flagged" and "and in PyTorch" in strides["line"], strides
+
+
+SOFT = """op soft(x: no_grad T[rows, cols])
+  types T = f32
+  sizes rows = 8, cols = 64
+  e = exp(wide(x) - reduce_max(wide(x), cols))
+  y = T(e / sum(e, cols))
+return y
+"""
+
+
+def test_after_a_failure_the_next_fallback_is_another_kernel(kw, tmp_path):
+    """A schedule that holds more of a row than registers can makes the planned kernels spill, which is a failure."""
+    (tmp_path / "soft.kw").write_text(SOFT)
+    understood = kw("understand", "soft.kw")
+    assert understood.returncode == 0, understood.stderr
+    rows = [
+        {"target": "cuda", "machine": "sm_90", "pass": "forward", "family": "row", "evidence": "a test",
+         "parameters": {"row_elements": "128", "row_threads": "1024", "row_blocks": "2"}}
+    ]  # fmt: skip
+    (tmp_path / "kernels/soft/schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": rows}))
+    assert kw("approve", "soft", "--yes").returncode == 0
+    run = kw("verify", "soft", "--target", "cuda", "--own-types", "--no-timing", "--json")
+    report = json.loads(run.stdout)
+    attempts = [json.loads(line) for line in (tmp_path / "kernels/soft/verify/attempts.jsonl").read_text().splitlines()]
+    assert run.returncode == 0 and report["attempt"] == len(attempts) == 3, run.stdout
+    assert [attempt["variant"] for attempt in attempts] == ["as planned", "fallback: column", "fallback: composed"]
+    assert [attempt["failed"] for attempt in attempts] == [["builds"], ["builds"], []]
+    assert len({attempt["kernel"] for attempt in attempts}) == 3
+    assert any("takes the fallback composed" in note for note in report["notes"])

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -43,7 +44,15 @@ const std::vector<std::string>& generated_examples() {
   return kNames;
 }
 
-profile::Profile example_profile(const std::string& name) {
+void take_family(profile::Profile& profile, const std::string& family) {
+  const auto take = [&](profile::PassPlan& plan) {
+    if (std::find(plan.fallbacks.begin(), plan.fallbacks.end(), family) != plan.fallbacks.end()) plan.family = family;
+  };
+  take(profile.plan.forward);
+  if (profile.plan.backward) take(*profile.plan.backward);
+}
+
+profile::Profile example_profile(const std::string& name, const std::map<std::string, std::string>& pins) {
   const std::string file = "examples/" + name + ".py";
   const Result<std::string> text = read_text(std::string(KW_SOURCE_DIR) + "/" + file);
   EXPECT_TRUE(text) << file;
@@ -52,7 +61,7 @@ profile::Profile example_profile(const std::string& name) {
   EXPECT_TRUE(reading) << render(reading.error());
   if (!reading) return {};
   const profile::Source source{"torch", "source.py", reading->entry, file, std::string(64, '0'), {}};
-  const auto profile = understand::decide(*reading, name, source, {});
+  const auto profile = understand::decide(*reading, name, source, pins);
   EXPECT_TRUE(profile) << render(profile.error());
   return profile ? *profile : profile::Profile{};
 }

@@ -83,7 +83,9 @@ std::vector<Types> type_choices(const ir::Graph& graph, TypeChoice choice) {
 }  // namespace
 
 void expect_example(const std::string& name, const SweepOptions& options) {
-  const auto math = act::math_of(example_profile(name));
+  profile::Profile profile = example_profile(name);
+  if (!options.family.empty()) take_family(profile, options.family);
+  const auto math = act::math_of(profile);
   ASSERT_TRUE(math) << render(math.error());
   auto kernels = KernelPass::make(*math, options.where);
   ASSERT_TRUE(kernels) << render(kernels.error());

@@ -22,6 +22,7 @@ struct SweepOptions {
   TypeChoice types = TypeChoice::Some;
   int64_t most = 20'000;  // elements of a shape
   int64_t longest = 0;    // one shape has a dimension this long
+  std::string family;     // that the plan takes instead of its own, where it is a fallback
 };
 
 void expect_example(const std::string& name, const SweepOptions& options);

@@ -8,7 +8,15 @@ namespace kw::act {
 std::string bracketed(const std::string& head, const std::vector<std::string>& items, const std::string& tail,
                       size_t width) {
   std::string out, line = head;
-  const std::string indent(head.size(), ' ');
+  std::string indent(head.size(), ' ');
+  // What does not fit under the bracket goes on in the next line.
+  size_t longest = 0;
+  for (const std::string& item : items) longest = std::max(longest, item.size() + tail.size());
+  if (!items.empty() && head.size() + longest > width) {
+    indent = std::string(head.find_first_not_of(' ') + 4, ' ');
+    out = head + "\n";
+    line = indent;
+  }
   for (size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 < items.size() ? "," : tail);
     const bool first = line.size() == indent.size();

@@ -34,7 +34,8 @@ class Lines {
   int depth_ = 0;
 };
 
-// `head` + items + `tail`, broken after commas where it would be longer than `width`, continued under the bracket.
+// `head` + items + `tail`, broken after commas where it would be longer than `width`, continued under the bracket
+// where the items fit there.
 std::string bracketed(const std::string& head, const std::vector<std::string>& items, const std::string& tail,
                       size_t width = 120);
 // Statements that are longer than `width` go on in the next line, indented by four more, broken at their operators.

@@ -41,7 +41,10 @@ struct Need {
 
 class KernelPlanner {
  public:
-  KernelPlanner(std::string name, const ir::Graph& pass, LoweredValues lowered) : in_(std::move(lowered)) {
+  KernelPlanner(std::string name, const ir::Graph& pass, LoweredValues lowered, const ProgramOptions& options)
+      : in_(std::move(lowered)), options_(options) {
+    program_.plain = options.plain;
+    program_.atomic = options.atomic;
     program_.name = std::move(name);
     for (ir::Symbol symbol : pass.symbols) {
       symbol.name = symbol_names_.take(symbol.name, "size");
@@ -137,7 +140,7 @@ class KernelPlanner {
         if (group.stage.contains(r) || reduced(r)->over != over || at(r).axes != parallel) continue;
         std::optional<int> waits = depth(needs_of_reduction(r), group);
         // Without parallel axes the reduction is of everything: its result is known only when the kernel is over.
-        if (!waits || (parallel.empty() && *waits > 0)) continue;
+        if (!waits || ((parallel.empty() || options_.cut) && *waits > 0)) continue;
         group.stage[r] = *waits + 1;
         grown = true;
       }
@@ -190,6 +193,7 @@ class KernelPlanner {
   // worker has a slice of its own, so the sum has to be much smaller than what is summed: it runs over everything, or,
   // in a kernel along rows, over all parallel axes or over axes of both kinds.
   bool rides(ValueId r, const Group& group) {
+    if (options_.cut || !options_.ride) return false;
     const Reduced& side = *reduced(r);
     if (group.parallel.empty() || group.stage.contains(r) || (side.op != Op::Sum && side.op != Op::Mean)) return false;
     const Axes domain = group.domain();
@@ -240,7 +244,7 @@ class KernelPlanner {
       const LoweredOutput& output = in_.outputs[o];
       std::optional<int> d = depth(needs(output.value), group);
       const Axes axes = output_axes(output);
-      const bool per_element = axes == group.domain() && (!group.parallel.empty() || d == 0);
+      const bool per_element = !options_.cut && axes == group.domain() && (!group.parallel.empty() || d == 0);
       const bool per_point = axes == group.parallel;
       if (!d || (!per_element && !per_point)) {
         later.push_back(o);
@@ -327,9 +331,10 @@ class KernelPlanner {
 
   // ---- kernels without stages ----
   void pointwise_kernels() {
-    std::map<Axes, std::vector<size_t>> by_space;
-    for (size_t o : remaining_) by_space[output_axes(in_.outputs[o])].push_back(o);
-    for (const auto& [axes, outputs] : by_space) {
+    std::map<std::pair<Axes, size_t>, std::vector<size_t>> by_space;
+    for (size_t o : remaining_) by_space[{output_axes(in_.outputs[o]), options_.cut ? o : 0}].push_back(o);
+    for (const auto& [space, outputs] : by_space) {
+      const Axes& axes = space.first;
       KernelDraft draft(next_kernel_name(), in_.values, in_memory_);
       draft.kernel.parallel = axes;
       draft.kernel.stages.resize(1);
@@ -390,6 +395,7 @@ class KernelPlanner {
   }
 
   LoweredValues in_;
+  const ProgramOptions options_;
   LoopProgram program_;
   Identifiers symbol_names_, axis_names_, buffer_names_;
   std::vector<size_t> remaining_;          // outputs not yet written
@@ -401,9 +407,9 @@ class KernelPlanner {
 
 }  // namespace
 
-Result<LoopProgram> make_program(std::string name, const ir::Graph& pass) {
+Result<LoopProgram> make_program(std::string name, const ir::Graph& pass, const ProgramOptions& options) {
   KW_TRY(LoweredValues lowered, lower_values(pass));
-  return KernelPlanner(std::move(name), pass, std::move(lowered)).run();
+  return KernelPlanner(std::move(name), pass, std::move(lowered), options).run();
 }
 
 }  // namespace kw::act

@@ -16,7 +16,15 @@
 
 namespace kw::act {
 
+// What the plan of a profile asks of a program, other than as much in one kernel as goes together.
+struct ProgramOptions {
+  bool cut = false;     // a kernel for each stage of reductions and for each output, with what is reduced in memory
+  bool ride = true;     // sums over parallel axes ride along; otherwise they are kernels of their own
+  bool plain = false;   // only kernels for any strides
+  bool atomic = false;  // sums that ride along may be added up in any order
+};
+
 // The program of a pass; a refusal names its rule and the place in the source.
-Result<LoopProgram> make_program(std::string name, const ir::Graph& pass);
+Result<LoopProgram> make_program(std::string name, const ir::Graph& pass, const ProgramOptions& options = {});
 
 }  // namespace kw::act

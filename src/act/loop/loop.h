@@ -183,6 +183,8 @@ struct LoopProgram {
   std::vector<ir::SizeConstraint> constraints;  // what the pass relies on; a launch that breaks one is refused
   std::vector<CombineFunction> combines;
   std::optional<ir::SymbolId> workers;  // how many slices an accumulation has, if there is one
+  bool plain = false;                   // only kernels for any strides: nothing is specialised
+  bool atomic = false;  // workers may add to one slice, in any order: two runs need not agree to the bit
 };
 
 }  // namespace kw::act

@@ -21,7 +21,7 @@ class EntryWriter {
         accesses_(accesses_of(kernel)) {}
 
   EntryText run() {
-    const bool two = !merged_.empty() || !text_.unit_rows.empty();
+    const bool two = !program_.plain && (!merged_.empty() || !text_.unit_rows.empty());
     if (two) write(true);
     write(false, two);
     return std::move(out_);

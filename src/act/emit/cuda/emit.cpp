@@ -40,7 +40,13 @@ class PassEmitter {
     if (workers_.empty()) workers_ = "1";
     Lines code;
     for (size_t k = 0; k < kernels.size(); ++k) {
-      EntryText entry = write_entries(program_, kernels[k], texts[k], types_, parameters[k], workers_);
+      const bool accumulates = texts[k].plan.accumulates;
+      const std::string workers = accumulates ? workers_ : slices();
+      EntryText entry = write_entries(program_, kernels[k], texts[k], types_, parameters[k], workers);
+      if (accumulates && program_.atomic) {
+        out.atomic = true;
+        for (const kernel::Step& fill : cleared(program_, kernels[k])) out.pass.steps.push_back(fill);
+      }
       if (!code.empty()) code.line("");
       code.append(texts[k].lines);
       code.line("");
@@ -49,7 +55,7 @@ class PassEmitter {
       step.entries = std::move(entry.entries);
       for (kernel::Entry& e : step.entries) {
         e.file = out.file;
-        with_workers(e);
+        with_workers(e, workers);
       }
       out.pass.steps.push_back(std::move(step));
     }
@@ -72,7 +78,17 @@ class PassEmitter {
     return {};
   }
 
-  std::string with_workers(const std::string& size) const {
+  // How many slices there are: where they are added to atomically, one.
+  std::string slices() const { return program_.atomic ? "1" : workers_; }
+  static std::vector<kernel::Step> cleared(const LoopProgram& program, const LoopKernel& kernel) {
+    std::vector<kernel::Step> steps;
+    for (const Stage& stage : kernel.stages)
+      for (const Accumulate& sum : stage.accumulates)
+        steps.push_back({kernel::Step::Kind::Fill, {}, program.buffers[static_cast<size_t>(sum.buffer)].name, 0});
+    return steps;
+  }
+
+  std::string with_workers(const std::string& size, const std::string& workers) const {
     if (!program_.workers) return size;
     const std::string& name = program_.symbols[static_cast<size_t>(*program_.workers)].name;
     // A size of its own, or a part of an expression of sizes.
@@ -85,19 +101,19 @@ class PassEmitter {
       if (word.empty()) {
         out += size[i++];
       } else {
-        out += word == name ? workers_ : word;
+        out += word == name ? workers : word;
         i = end;
       }
     }
     return out;
   }
-  void with_workers(kernel::Entry& e) const {
+  void with_workers(kernel::Entry& e, const std::string& workers) const {
     for (kernel::Argument& argument : e.arguments)
-      if (argument.kind == kernel::Argument::Kind::Size) argument.of = with_workers(argument.of);
-    for (std::string& guard : e.guards) guard = with_workers(guard);
-    e.launch.grid[0] = with_workers(e.launch.grid[0]);
-    e.launch.block[0] = with_workers(e.launch.block[0]);
-    e.launch.shared_bytes = with_workers(e.launch.shared_bytes);
+      if (argument.kind == kernel::Argument::Kind::Size) argument.of = with_workers(argument.of, workers);
+    for (std::string& guard : e.guards) guard = with_workers(guard, workers);
+    e.launch.grid[0] = with_workers(e.launch.grid[0], workers);
+    e.launch.block[0] = with_workers(e.launch.block[0], workers);
+    e.launch.shared_bytes = with_workers(e.launch.shared_bytes, workers);
   }
 
   kernel::Buffer workspace(const Buffer& b) const {
@@ -105,7 +121,7 @@ class PassEmitter {
     out.name = b.name;
     out.role = kernel::Role::Workspace;
     out.type = type_text(b.type, program_.type_parameters);
-    for (const ir::Size& size : b.shape) out.shape.push_back(with_workers(size_text(size, program_)));
+    for (const ir::Size& size : b.shape) out.shape.push_back(with_workers(size_text(size, program_), slices()));
     return out;
   }
 
@@ -120,7 +136,7 @@ class PassEmitter {
     const std::vector<std::string> aliases = types_.aliases();
     for (const std::string& alias : aliases) out.line(alias);
     if (!aliases.empty()) out.line("");
-    out.append(code);
+    out.append(wrapped(code));
     return out.text();
   }
 

@@ -21,7 +21,8 @@ struct PassOptions {
 struct EmittedPass {
   std::string file;  // rms_norm_forward.cu
   std::string text;
-  kernel::Pass pass;  // its steps, and its buffers of workspace
+  kernel::Pass pass;    // its steps, and its buffers of workspace
+  bool atomic = false;  // some sums are added up in any order
 };
 
 // Refuses, by the name of the rule, what the target cannot do yet.

@@ -429,7 +429,10 @@ class EntryWriter {
     for (BufferId id : text_.tensors) {
       const bool written = text_.written.contains(id);
       s.parameters.push_back((written ? "" : "const ") + types_.stored(buffer(id).type) + "* " + buffer(id).name);
-      s.contract.push_back({written ? Kind::Write : Kind::Read, buffer(id).name, 0, "", ""});
+      const bool summed = program_.atomic && std::any_of(accesses_.begin(), accesses_.end(),
+                                                         [&](const Access& a) { return a.buffer == id && a.slice; });
+      const Kind kind = summed ? Kind::Update : written ? Kind::Write : Kind::Read;
+      s.contract.push_back({kind, buffer(id).name, 0, "", ""});
     }
   }
   std::string manifest_size(const ir::Size& size) const {
@@ -492,6 +495,7 @@ class EntryWriter {
   }
 
   void write(const Variant& variant) {
+    if (program_.plain && (variant.dense || variant.unit)) return;
     Signature s;
     std::vector<std::string> size_arguments;
     pointers(s);

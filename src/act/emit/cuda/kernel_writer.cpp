@@ -122,8 +122,8 @@ class ColumnWriter : public Writer {
   }
   void point_sum(const Accumulate& sum, Lines& out) {
     clear_slice(sum, "worker", false);
-    const std::string to = address(sum.buffer, sum.at, false, "worker");
-    out.line("kw::store(" + to + ", kw::load(" + to + ") + " + values_.expressions.as(sum.value, sum_type(sum)) + ");");
+    const std::string to = address(sum.buffer, sum.at, false, slice("worker"));
+    out.line(add_to(to, values_.expressions.as(sum.value, sum_type(sum)), joined_to(to)));
     ++text_.other_sums;
   }
 

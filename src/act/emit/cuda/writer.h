@@ -309,6 +309,13 @@ class Writer {
   }
 
   // ---- sums that ride along ----
+  // The slice that a worker adds to: its own, or the one that all share.
+  std::string slice(const char* worker) const { return program_.atomic ? "0" : worker; }
+  static std::string joined_to(const std::string& to) { return "kw::load(" + to + ") + "; }
+  std::string add_to(const std::string& to, const std::string& value, const std::string& before) const {
+    if (program_.atomic) return "kw::add_atomically(" + to + ", " + value + ");";
+    return "kw::store(" + to + ", " + before + value + ");";
+  }
   std::string sum_type(const Accumulate& sum) { return types_.stored(buffer(sum.buffer).type); }
   std::string turn() const { return "turn"; }
   void scalar_sum(const Accumulate& sum, Body& body, const std::string& term) {
@@ -324,8 +331,8 @@ class Writer {
     finish_.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
     finish_.line("kw::block_reduce(turn, kw::part<kw::Sum>(" + name + ", " + parts + "));");
     finish_.line("turn = 1 - turn;");
-    finish_.line("if (kw::thread() == 0) kw::store(" + address(sum.buffer, sum.at, false, "kw::block()") + ", " + name +
-                 ");");
+    finish_.line("if (kw::thread() == 0) " +
+                 add_to(address(sum.buffer, sum.at, false, slice("kw::block()")), name, ""));
     ++text_.other_sums;
   }
   std::string share(const std::string& name, const std::string& type, const std::string& count = "2 * kw::kMostWarps") {
@@ -340,9 +347,10 @@ class Writer {
     const std::string room =
         text_.column_sums == 0 ? "0" : times + "kRoom * kw::threads() * static_cast<int>(sizeof(" + type + "))";
     if (text_.column_sums == 1) sums_.line("constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;");
-    const std::string head = "kw::Sums<" + type + ", kVector, kVectors, kPlace> " + name + "(";
-    for (const std::string& line :
-         split_lines(bracketed(head, {buffer(sum.buffer).name + ".at(kw::block())", room, "length"}, ");", 116)))
+    const std::string head =
+        "kw::Sums<" + type + ", kVector, kVectors, kPlace" + (program_.atomic ? ", true> " : "> ") + name + "(";
+    for (const std::string& line : split_lines(bracketed(
+             head, {buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")", room, "length"}, ");", 116)))
       sums_.line(line);
     body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
     body.element.line(terms + "[k] = " + term + ";");
@@ -353,6 +361,7 @@ class Writer {
   // The number of sums in one slice.
   std::string slice_size(const Accumulate& sum) const { return names_.product(axes_of_access(sum.at)); }
   void clear_slice(const Accumulate& sum, const std::string& worker, bool by_block) {
+    if (program_.atomic) return;  // a step before the kernel does
     const std::string start = by_block ? "kw::thread()" : "0", step = by_block ? "kw::threads()" : "1";
     const std::string slice = buffer(sum.buffer).name + ".at(" + worker + ")";
     sums_.line("for (Index i = " + start + "; i < " + slice_size(sum) + "; i += " + step + ") kw::store(" + slice +
@@ -370,8 +379,8 @@ class Writer {
     const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum"), parts = share(name, type);
     after_part.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
     segment_parts_.push_back("kw::part<kw::Sum>(" + name + ", " + parts + ")");
-    const std::string to = address(sum.buffer, sum.at, false, "kw::block()");
-    segment_stores_.line("kw::store(" + to + ", kw::load(" + to + ") + " + name + ");");
+    const std::string to = address(sum.buffer, sum.at, false, slice("kw::block()"));
+    segment_stores_.line(add_to(to, name, joined_to(to)));
     ++text_.other_sums;
   }
 

@@ -175,14 +175,13 @@ void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const flo
                                          int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                          int64_t grad_residual_stride_0, int64_t grad_residual_stride_1,
                                          int64_t grad_residual_stride_2, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<false>({weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                          {rstd, {rstd_stride_0, rstd_stride_1}},
-                                          {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-                                          {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-                                          {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                          {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden,
-                                          workers);
+  fused_add_rms_norm_backward_rows<false>(
+      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers);
 }
 
 // The innermost axis of every tensor is contiguous.

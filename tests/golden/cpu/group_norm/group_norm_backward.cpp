@@ -197,12 +197,12 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, cons
                          int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                          int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                          int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<true>({x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {1}}, {mean, {mean_stride_0, 1}},
-                                 {rstd, {rstd_stride_0, 1}}, {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                 {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                 {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                 batch, channels_3, 1, height_width, channels, workers);
+  group_norm_backward_rows<true>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {1}}, {mean, {mean_stride_0, 1}}, {rstd, {rstd_stride_0, 1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      1, height_width, channels, workers);
 }
 
 // Any strides.
@@ -217,14 +217,14 @@ void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* me
                                  int64_t grad_x_stride_3, int64_t grad_norm_weight_slices_stride_0,
                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                  int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                  {norm_weight, {norm_weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
-                                  {rstd, {rstd_stride_0, rstd_stride_1}},
-                                  {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                  {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                  {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                  {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                  batch, channels_3, height, width, channels, workers);
+  group_norm_backward_rows<false>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      height, width, channels, workers);
 }
 
 // The innermost axis of every tensor is contiguous.
@@ -232,10 +232,11 @@ void group_norm_backward_2(W* grad_norm_weight, W* grad_norm_bias, const T32* gr
                            const T32* grad_norm_bias_slices, int64_t workers, int64_t channels_3, int64_t channels,
                            int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                            int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<true>({grad_norm_weight, {1}}, {grad_norm_bias, {1}},
-                                      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                      workers, channels_3, channels);
+  group_norm_backward_2_columns<true>(
+      {grad_norm_weight, {1}}, {grad_norm_bias, {1}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
+      channels);
 }
 
 // Any strides.
@@ -244,11 +245,11 @@ void group_norm_backward_2_strided(W* grad_norm_weight, W* grad_norm_bias, const
                                    int64_t channels, int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                                    int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                    int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<false>({grad_norm_weight, {grad_norm_weight_stride_0}},
-                                       {grad_norm_bias, {grad_norm_bias_stride_0}},
-                                       {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                       {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                       workers, channels_3, channels);
+  group_norm_backward_2_columns<false>(
+      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
+      channels);
 }
 
 }  // extern "C"

@@ -60,8 +60,10 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   kw::Sums<WT32, kVector, kVectors, kPlace> v7_slices_sums(v7_slices.at(kw::block()),
                                                            kRoom * kw::threads() * static_cast<int>(sizeof(WT32)),
                                                            length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) + sizeof(WT32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) + sizeof(WT32) : 0) + sizeof(WT)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) + sizeof(WT32) : 0)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) + sizeof(WT32) : 0) + sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -158,16 +160,10 @@ void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d
                         WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                         int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                         int64_t v7_slices_stride_0, int lanes) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>({x, {0, x_stride_1, 1}},
-                                                                                             {alpha, {0}},
-                                                                                             {weight, {1}},
-                                                                                             {d_y, {0, d_y_stride_1, 1}},
-                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                             {grad_alpha_slices, {1}},
-                                                                                             {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                             {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                             1, batch_seq, hidden,
-                                                                                             workers, lanes, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -176,15 +172,10 @@ void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T*
                   WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                   int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                   int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>({x, {0, x_stride_1, 1}},
-                                                                                            {alpha, {0}}, {weight, {1}},
-                                                                                            {d_y, {0, d_y_stride_1, 1}},
-                                                                                            {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                            {grad_alpha_slices, {1}},
-                                                                                            {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                            {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                            1, batch_seq, hidden,
-                                                                                            workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -193,20 +184,10 @@ void dyt_backward_shared(const T* x, const W* alpha, const W* weight, const WT* 
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, int>({x, {0, x_stride_1, 1}},
-                                                                                                                       {alpha, {0}},
-                                                                                                                       {weight, {1}},
-                                                                                                                       {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                       {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                       {grad_alpha_slices, {1}},
-                                                                                                                       {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                                       {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                                       1,
-                                                                                                                       batch_seq,
-                                                                                                                       hidden,
-                                                                                                                       workers,
-                                                                                                                       0,
-                                                                                                                       0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -215,15 +196,10 @@ void dyt_backward_streamed(const T* x, const W* alpha, const W* weight, const WT
                            WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                            int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                            int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>({x, {0, x_stride_1, 1}},
-                                                                                       {alpha, {0}}, {weight, {1}},
-                                                                                       {d_y, {0, d_y_stride_1, 1}},
-                                                                                       {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                       {grad_alpha_slices, {1}},
-                                                                                       {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                       {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                       1, batch_seq, hidden, workers, 0,
-                                                                                       0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Any strides.
@@ -234,14 +210,11 @@ void dyt_backward_strided(const T* x, const W* alpha, const W* weight, const WT*
                           int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                           int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                           int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}},
-                                                              {weight, {weight_stride_0}},
-                                                              {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                              {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                              {grad_alpha_slices, {1}},
-                                                              {v6_slices, {v6_slices_stride_0, 1}},
-                                                              {v7_slices, {v7_slices_stride_0, 1}}, batch, seq, hidden,
-                                                              workers, 0, 0);
+  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+      hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -252,14 +225,11 @@ void dyt_backward_large(const T* x, const W* alpha, const W* weight, const WT* d
                         int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                         int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t v6_slices_stride_0,
                         int64_t v7_slices_stride_0) {
-  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                  {alpha, {0}}, {weight, {weight_stride_0}},
-                                                                  {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                  {grad_alpha_slices, {1}},
-                                                                  {v6_slices, {v6_slices_stride_0, 1}},
-                                                                  {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
-                                                                  hidden, workers, 0, 0);
+  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+      hidden, workers, 0, 0);
 }
 
 template <class Index>
@@ -335,7 +305,8 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector;
           if (element < length) {
-            kw::copy_async<kVector>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()), grad_alpha_slices.at(element));
+            kw::copy_async<kVector>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()),
+                grad_alpha_slices.at(element));
           }
         }
       }

@@ -59,9 +59,12 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0)));
-  const auto y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT)));
-  const auto d_y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT) + sizeof(T)));
+  const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0)));
+  const auto y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT)));
+  const auto d_y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT) + sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -219,19 +222,10 @@ void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float
                                        int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                        int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                        int64_t grad_weight_slices_stride_0, int lanes) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>({weight, {1}},
-                                                                                                            {y1, {0, y1_stride_1, 1}},
-                                                                                                            {rstd, {0, 1}},
-                                                                                                            {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                            {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                            {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                            {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                            1,
-                                                                                                            batch_seq,
-                                                                                                            hidden,
-                                                                                                            workers,
-                                                                                                            lanes, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -241,18 +235,10 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd
                                  int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                  int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                  int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>({weight, {1}},
-                                                                                                           {y1, {0, y1_stride_1, 1}},
-                                                                                                           {rstd, {0, 1}},
-                                                                                                           {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                           {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                           {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                           {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                           1, batch_seq,
-                                                                                                           hidden,
-                                                                                                           workers, 0,
-                                                                                                           0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -262,20 +248,11 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, int>({weight, {1}},
-                                                                                                                                      {y1, {0, y1_stride_1, 1}},
-                                                                                                                                      {rstd, {0, 1}},
-                                                                                                                                      {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                                      {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                                      {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                      {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                      1,
-                                                                                                                                      batch_seq,
-                                                                                                                                      hidden,
-                                                                                                                                      workers,
-                                                                                                                                      0,
-                                                                                                                                      0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true,
+      kw::Place::Shared, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -286,17 +263,10 @@ void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const fl
                                           int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                           int cached) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>({weight, {1}},
-                                                                                                      {y1, {0, y1_stride_1, 1}},
-                                                                                                      {rstd, {0, 1}},
-                                                                                                      {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                      {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                      {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                      {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                      1, batch_seq,
-                                                                                                      hidden, workers,
-                                                                                                      0, cached);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides.
@@ -311,15 +281,13 @@ void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const flo
                                          int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
                                          int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
                                          int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>({weight, {weight_stride_0}},
-                                                                             {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                             {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                             {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-                                                                             {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-                                                                             {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                             {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                             batch, seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -334,15 +302,13 @@ void fused_add_rms_norm_backward_large(const W* weight, const T* y1, const float
                                        int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
                                        int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
                                        int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({weight, {weight_stride_0}},
-                                                                                 {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                                 {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                 {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-                                                                                 {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-                                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                 {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                 batch, seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>

@@ -52,7 +52,8 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   const auto residual_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -63,7 +64,8 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector;
           if (element < length) {
-            kw::copy_async<kVector>(residual_v_next + (v * kw::threads() + kw::thread()), residual.at(i_batch, i_seq, element));
+            kw::copy_async<kVector>(residual_v_next + (v * kw::threads() + kw::thread()), residual.at(i_batch, i_seq,
+                element));
             kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element));
           }
         }
@@ -182,14 +184,9 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                       int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                       int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                            {residual, {0, residual_stride_1, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y0, {0, y0_stride_1, 1}},
-                                                                                            {y1, {0, y1_stride_1, 1}},
-                                                                                            {rstd, {0, 1}}, 1,
-                                                                                            batch_seq, hidden, eps,
-                                                                                            lanes, 0);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -197,13 +194,9 @@ KW_KERNEL(512, 1)
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                           {residual, {0, residual_stride_1, 1}},
-                                                                                           {weight, {1}},
-                                                                                           {y0, {0, y0_stride_1, 1}},
-                                                                                           {y1, {0, y1_stride_1, 1}},
-                                                                                           {rstd, {0, 1}}, 1, batch_seq,
-                                                                                           hidden, eps, 0, 0);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -211,13 +204,9 @@ KW_KERNEL(512, 2)
 void fused_add_rms_norm_forward_streamed(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                          int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                          int64_t y0_stride_1, int64_t y1_stride_1, float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                         {residual, {0, residual_stride_1, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y0, {0, y0_stride_1, 1}},
-                                                                                         {y1, {0, y1_stride_1, 1}},
-                                                                                         {rstd, {0, 1}}, 1, batch_seq,
-                                                                                         hidden, eps, 0, cached);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // Any strides.
@@ -229,13 +218,11 @@ void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* 
                                         int64_t y0_stride_1, int64_t y0_stride_2, int64_t y1_stride_0,
                                         int64_t y1_stride_1, int64_t y1_stride_2, int64_t rstd_stride_0,
                                         int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
-                                                                {weight, {weight_stride_0}},
-                                                                {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
-                                                                {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
-                                                                hidden, eps, 0, 0);
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
+      {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
+      {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
+      0);
 }
 
 // More elements than an int counts.
@@ -247,11 +234,9 @@ void fused_add_rms_norm_forward_large(const T* x, const T* residual, const W* we
                                       int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
                                       int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
                                       int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                    {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
-                                                                    {weight, {weight_stride_0}},
-                                                                    {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
-                                                                    {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                    {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
-                                                                    hidden, eps, 0, 0);
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
+      {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
+      {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
+      0);
 }

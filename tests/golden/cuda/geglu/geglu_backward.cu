@@ -81,7 +81,8 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
         const T32 product_3 = T32(0.5) * x_i;
         const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
         const T32 product_5 = product_4 * T32(0.044715);
-        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i * x_i);
+        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+            x_i);
         const T32 d_gate = kw::round_to<T>(sum_2);
         const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
         grad_x_v[k] = T(rounded + d_gate);

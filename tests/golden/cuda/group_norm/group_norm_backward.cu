@@ -67,8 +67,10 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
-  for (Index i = kw::thread(); i < 32 * channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
-  for (Index i = kw::thread(); i < 32 * channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
+  for (Index i = kw::thread(); i < 32 *
+      channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
+  for (Index i = kw::thread(); i < 32 *
+      channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
   kw::barrier();
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
@@ -92,9 +94,11 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
           const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
           const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-          d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+          d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+              first_i_width));
           if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-          x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+          x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+              first_i_width));
           if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
         }
       }
@@ -139,12 +143,14 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                 if ((((i_channels_3) * height + i_height) * part + element) < cached) {
                   d_y_v[v] = d_y_v_cache[(((i_channels_3) * height + i_height) * part + element) / kVector];
                 } else {
-                  d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+                  d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                      i_height, first_i_width));
                 }
                 if ((((i_channels_3) * height + i_height) * part + element) < cached) {
                   x_v[v] = x_v_cache[(((i_channels_3) * height + i_height) * part + element) / kVector];
                 } else {
-                  x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+                  x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                      i_height, first_i_width));
                 }
               }
             }
@@ -172,8 +178,11 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                                kw::part<kw::Sum>(grad_norm_bias_slices_sum, grad_norm_bias_slices_sum_parts));
         turn = 1 - turn;
         if (kw::thread() == 0) {
-          kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_weight_slices_sum);
-          kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_bias_slices_sum);
+          kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3),
+              kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) +
+              grad_norm_weight_slices_sum);
+          kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3),
+              kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_bias_slices_sum);
         }
       }
     }
@@ -196,12 +205,14 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
             if (element < cached) {
               d_y_v[v] = d_y_v_cache[element / kVector];
             } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                  i_height, first_i_width));
             }
             if (element < cached) {
               x_v[v] = x_v_cache[element / kVector];
             } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+                  first_i_width));
             }
           }
         }
@@ -216,7 +227,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           const T32 norm_weight_i_2 = norm_weight_i;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            const T32 sum = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
+                mean_i));
             if (kKeep) sum_kept[v][k] = sum;
             sum_3_part += sum;
           }
@@ -243,12 +255,14 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
             if (element < cached) {
               d_y_v[v] = d_y_v_cache[element / kVector];
             } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                  i_height, first_i_width));
             }
             if (element < cached) {
               x_v[v] = x_v_cache[element / kVector];
             } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+                  first_i_width));
             }
           }
         }
@@ -265,10 +279,12 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum = kKeep ? sum_kept[v][k] : T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            const T32 sum = kKeep ? sum_kept[v][k] : T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) *
+                (quotient * (T32(x_v[v][k]) - mean_i));
             grad_x_v[k] = T(sum - quotient_2);
           }
-          kw::store_vector_streaming(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width), grad_x_v);
+          kw::store_vector_streaming(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+              first_i_width), grad_x_v);
         }
       }
     }
@@ -286,17 +302,13 @@ void group_norm_backward_streamed(const T* x, const W* norm_weight, const T32* m
                                   int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
                                   int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                   int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                          {norm_weight, {norm_weight_stride_0}},
-                                                                                          {mean, {mean_stride_0, mean_stride_1}},
-                                                                                          {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                          {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                                          {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                                          {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                                          {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                                          batch, channels_3, 1,
-                                                                                          height_width, channels,
-                                                                                          workers, 0, cached);
+  group_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      1, height_width, channels, workers, 0, cached);
 }
 
 // Any strides.
@@ -312,16 +324,14 @@ void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* me
                                  int64_t grad_x_stride_3, int64_t grad_norm_weight_slices_stride_0,
                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                  int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                     {norm_weight, {norm_weight_stride_0}},
-                                                                     {mean, {mean_stride_0, mean_stride_1}},
-                                                                     {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                     {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                     {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                     {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                     batch, channels_3, height, width, channels,
-                                                                     workers, 0, 0);
+  group_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      height, width, channels, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -336,16 +346,14 @@ void group_norm_backward_large(const T* x, const W* norm_weight, const T32* mean
                                int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                         {norm_weight, {norm_weight_stride_0}},
-                                                                         {mean, {mean_stride_0, mean_stride_1}},
-                                                                         {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                         {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                         {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                         {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                         {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                         batch, channels_3, height, width, channels,
-                                                                         workers, 0, 0);
+  group_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      height, width, channels, workers, 0, 0);
 }
 
 template <class Index>
@@ -392,11 +400,11 @@ void group_norm_backward_2(W* grad_norm_weight, W* grad_norm_bias, const T32* gr
                            int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                            int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                            int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<int>({grad_norm_weight, {grad_norm_weight_stride_0}},
-                                     {grad_norm_bias, {grad_norm_bias_stride_0}},
-                                     {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                     {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                     workers, channels_3, channels);
+  group_norm_backward_2_columns<int>(
+      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
+      channels);
 }
 
 // More elements than an int counts.
@@ -406,9 +414,9 @@ void group_norm_backward_2_large(W* grad_norm_weight, W* grad_norm_bias, const T
                                  int64_t channels, int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                                  int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                  int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<int64_t>({grad_norm_weight, {grad_norm_weight_stride_0}},
-                                         {grad_norm_bias, {grad_norm_bias_stride_0}},
-                                         {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                         {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                         workers, channels_3, channels);
+  group_norm_backward_2_columns<int64_t>(
+      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
+      channels);
 }

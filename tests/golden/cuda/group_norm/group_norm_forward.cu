@@ -68,7 +68,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
             const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
             const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channels_2 *
+                (channels / 32) + i_channels_3, i_height, first_i_width));
           }
         }
       }
@@ -106,7 +107,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
             const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
             const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+                first_i_width));
             if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
           }
         }
@@ -147,7 +149,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             if (element < cached) {
               x_v[v] = x_v_cache[element / kVector];
             } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+                  first_i_width));
             }
           }
         }
@@ -190,7 +193,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             if (element < cached) {
               x_v[v] = x_v_cache[element / kVector];
             } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width));
+              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+                  first_i_width));
             }
           }
         }
@@ -212,7 +216,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
             y_v[k] = T(sum_2);
           }
-          kw::store_vector_streaming(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, first_i_width), y_v);
+          kw::store_vector_streaming(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+              first_i_width), y_v);
         }
       }
     }

@@ -102,10 +102,10 @@ void hardswish_backward_strided(const T* x, const T* d_y, T* grad_x, int batch, 
                                 int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t d_y_stride_3,
                                 int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                 int64_t grad_x_stride_3) {
-  hardswish_backward_elements<1, 4, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                         {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                         {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                         batch, channels, height, width);
+  hardswish_backward_elements<1, 4, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}}, batch, channels, height, width);
 }
 
 // More elements than an int counts.
@@ -115,8 +115,8 @@ void hardswish_backward_large(const T* x, const T* d_y, T* grad_x, int64_t batch
                               int64_t x_stride_3, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                               int64_t d_y_stride_3, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                               int64_t grad_x_stride_2, int64_t grad_x_stride_3) {
-  hardswish_backward_elements<1, 4, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                             {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                             {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                             batch, channels, height, width);
+  hardswish_backward_elements<1, 4, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}}, batch, channels, height, width);
 }

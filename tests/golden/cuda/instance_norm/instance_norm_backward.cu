@@ -176,8 +176,10 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
                              kw::part<kw::Sum>(grad_bias_slices_sum, grad_bias_slices_sum_parts));
       turn = 1 - turn;
       if (kw::thread() == 0) {
-        kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) + grad_weight_slices_sum);
-        kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) + grad_bias_slices_sum);
+        kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) +
+            grad_weight_slices_sum);
+        kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) +
+            grad_bias_slices_sum);
       }
     }
     kw::barrier();
@@ -278,18 +280,12 @@ void instance_norm_backward_streamed(const T* x, const W* weight, const T* mean,
                                      int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                      int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
                                      int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                                 {weight, {weight_stride_0}},
-                                                                                                 {mean, {mean_stride_0, mean_stride_1}},
-                                                                                                 {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                                 {std, {std_stride_0, std_stride_1}},
-                                                                                                 {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                 {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                 batch, channels, 1,
-                                                                                                 height_width, workers,
-                                                                                                 0, cached);
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, 1, height_width, workers, 0, cached);
 }
 
 // Any strides.
@@ -304,16 +300,13 @@ void instance_norm_backward_strided(const T* x, const W* weight, const T* mean, 
                                     int64_t d_y_stride_3, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                     int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                     int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                        {weight, {weight_stride_0}},
-                                                                        {mean, {mean_stride_0, mean_stride_1}},
-                                                                        {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                        {std, {std_stride_0, std_stride_1}},
-                                                                        {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                        {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                        {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                        batch, channels, height, width, workers, 0, 0);
+  instance_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, height, width, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -328,17 +321,13 @@ void instance_norm_backward_large(const T* x, const W* weight, const T* mean, co
                                   int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
                                   int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                   int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                            {weight, {weight_stride_0}},
-                                                                            {mean, {mean_stride_0, mean_stride_1}},
-                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                            {std, {std_stride_0, std_stride_1}},
-                                                                            {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                            {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                            batch, channels, height, width, workers, 0,
-                                                                            0);
+  instance_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, height, width, workers, 0, 0);
 }
 
 template <class Index>

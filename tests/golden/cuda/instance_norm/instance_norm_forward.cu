@@ -66,7 +66,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
           if (element < length) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel, i_height, first_i_width));
+            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel, i_height,
+                first_i_width));
           }
         }
       }
@@ -230,15 +231,11 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
                                  int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                  int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps,
                                  int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                       {weight, {weight_stride_0}},
-                                                                                       {bias, {bias_stride_0}},
-                                                                                       {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                       {mean, {mean_stride_0, mean_stride_1}},
-                                                                                       {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                       {std, {std_stride_0, std_stride_1}},
-                                                                                       batch, channels, 1, height_width,
-                                                                                       eps, lanes, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -248,15 +245,11 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                      {weight, {weight_stride_0}},
-                                                                                      {bias, {bias_stride_0}},
-                                                                                      {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                      {mean, {mean_stride_0, mean_stride_1}},
-                                                                                      {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                      {std, {std_stride_0, std_stride_1}},
-                                                                                      batch, channels, 1, height_width,
-                                                                                      eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -266,15 +259,11 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                      {weight, {weight_stride_0}},
-                                                                                      {bias, {bias_stride_0}},
-                                                                                      {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                      {mean, {mean_stride_0, mean_stride_1}},
-                                                                                      {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                      {std, {std_stride_0, std_stride_1}},
-                                                                                      batch, channels, 1, height_width,
-                                                                                      eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -285,15 +274,11 @@ void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, 
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                     {weight, {weight_stride_0}},
-                                                                                     {bias, {bias_stride_0}},
-                                                                                     {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                     {mean, {mean_stride_0, mean_stride_1}},
-                                                                                     {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                     {std, {std_stride_0, std_stride_1}},
-                                                                                     batch, channels, 1, height_width,
-                                                                                     eps, 0, cached);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, cached);
 }
 
 // Any strides.

@@ -81,7 +81,8 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
         const T32 product = kw::round_to<T>(d_student_kl * student);
         const T32 log_teacher_i = log_teacher_v[v][k];
         const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) * student));
+        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
+            student));
         const T32 log_mixture = kw::round_to<T>(kw::log(sum));
         const T32 product_2 = kw::round_to<T>(d_student_kl * kw::round_to<T>(log_student_i - log_mixture));
         const T32 product_3 = kw::round_to<T>(d_teacher_kl * teacher);

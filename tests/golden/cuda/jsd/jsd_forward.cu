@@ -43,7 +43,8 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   const auto log_teacher_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -53,8 +54,10 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector;
           if (element < length) {
-            kw::copy_async<kVector>(log_teacher_v_next + (v * kw::threads() + kw::thread()), log_teacher.at(token, element));
-            kw::copy_async<kVector>(log_student_v_next + (v * kw::threads() + kw::thread()), log_student.at(token, element));
+            kw::copy_async<kVector>(log_teacher_v_next + (v * kw::threads() + kw::thread()), log_teacher.at(token,
+                element));
+            kw::copy_async<kVector>(log_student_v_next + (v * kw::threads() + kw::thread()), log_student.at(token,
+                element));
           }
         }
       }
@@ -109,7 +112,8 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
             const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
             const T32 log_student_i = log_student_v[v][k];
             const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-            const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) * student));
+            const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
+                student));
             const T32 log_mixture = kw::round_to<T>(kw::log(sum));
             const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
             const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
@@ -219,7 +223,8 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
         T32 y_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_v[v][k])) + kw::round_to<T>(T32(difference) * T32(student_kl_v[v][k])));
+          const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_v[v][k])) +
+              kw::round_to<T>(T32(difference) * T32(student_kl_v[v][k])));
           y_slices_part += sum;
         }
         y_slices_total += y_slices_part;

@@ -59,7 +59,8 @@ KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tens
         for (int k = 0; k < kVector; ++k) {
           const T32 target_i = target_v[v][k];
           const T32 product = kw::round_to<T>(target_i * kw::round_to<T>(kw::log(target_i)));
-          const T32 difference = kw::round_to<T>((target_i == T32(0.0) ? T32(0.0) : product) - kw::round_to<T>(target_i * T32(log_pred_v[v][k])));
+          const T32 difference = kw::round_to<T>((target_i == T32(0.0) ? T32(0.0) : product) -
+              kw::round_to<T>(target_i * T32(log_pred_v[v][k])));
           v9_slices_part += difference;
         }
         v9_slices_total += v9_slices_part;

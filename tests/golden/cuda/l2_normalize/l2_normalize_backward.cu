@@ -44,7 +44,8 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -160,7 +161,8 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 * T32(x_v[v][k]))));
+            grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
+                T32(x_v[v][k]))));
           }
           kw::store_vector_streaming(grad_x.at(row, element), grad_x_v);
         }

@@ -58,11 +58,12 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   int turn = 0;
   kw::Sums<T32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
   constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;
-  kw::Sums<T32, kVector, kVectors, kPlace> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
-                                                                 kRoom * kw::threads() * static_cast<int>(sizeof(T32)),
-                                                                 length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(T32) + sizeof(T32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(T32) + sizeof(T32) : 0) + sizeof(T)));
+  kw::Sums<T32, kVector, kVectors, kPlace> grad_bias_slices_sums(
+      grad_bias_slices.at(kw::block()), kRoom * kw::threads() * static_cast<int>(sizeof(T32)), length);
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(T32) + sizeof(T32) : 0)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(T32) + sizeof(T32) : 0) + sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -181,7 +182,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
           const auto weight_v = kw::load_vector<kVector>(weight.at(element));
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            const T32 sum = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
+                mean_i));
             if (kKeep) sum_kept[v][k] = sum;
             sum_3_part += sum;
           }
@@ -223,7 +225,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum = kKeep ? sum_kept[v][k] : T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            const T32 sum = kKeep ? sum_kept[v][k] : T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) *
+                (quotient * (T32(x_v[v][k]) - mean_i));
             grad_x_v[k] = T(sum - quotient_2);
           }
           kw::store_vector_streaming(grad_x.at(row, element), grad_x_v);
@@ -242,16 +245,10 @@ void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, con
                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0, int lanes) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>({x, {x_stride_0, 1}},
-                                                                                                {weight, {1}},
-                                                                                                {mean, {mean_stride_0}},
-                                                                                                {rstd, {rstd_stride_0}},
-                                                                                                {d_y, {d_y_stride_0, 1}},
-                                                                                                {grad_x, {grad_x_stride_0, 1}},
-                                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                rows, cols, workers,
-                                                                                                lanes, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -261,16 +258,10 @@ void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32
                          int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                          int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                          int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>({x, {x_stride_0, 1}},
-                                                                                               {weight, {1}},
-                                                                                               {mean, {mean_stride_0}},
-                                                                                               {rstd, {rstd_stride_0}},
-                                                                                               {d_y, {d_y_stride_0, 1}},
-                                                                                               {grad_x, {grad_x_stride_0, 1}},
-                                                                                               {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                               {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                               rows, cols, workers, 0,
-                                                                                               0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -280,19 +271,10 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, int>({x, {x_stride_0, 1}},
-                                                                                                                      {weight, {1}},
-                                                                                                                      {mean, {mean_stride_0}},
-                                                                                                                      {rstd, {rstd_stride_0}},
-                                                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                      {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                                      rows,
-                                                                                                                      cols,
-                                                                                                                      workers,
-                                                                                                                      0,
-                                                                                                                      0);
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -302,16 +284,10 @@ void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, 
                                   int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                   int64_t d_y_stride_0, int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                   int64_t grad_bias_slices_stride_0, int cached) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>({x, {x_stride_0, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {mean, {mean_stride_0}},
-                                                                                          {rstd, {rstd_stride_0}},
-                                                                                          {d_y, {d_y_stride_0, 1}},
-                                                                                          {grad_x, {grad_x_stride_0, 1}},
-                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                          {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                          rows, cols, workers, 0,
-                                                                                          cached);
+  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, cached);
 }
 
 // Any strides.
@@ -322,14 +298,11 @@ void layer_norm_backward_strided(const T* x, const W* weight, const T32* mean, c
                                  int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                  int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1}},
-                                                                     {weight, {weight_stride_0}},
-                                                                     {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
-                                                                     {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                     {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                     rows, cols, workers, 0, 0);
+  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
+      cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -340,15 +313,11 @@ void layer_norm_backward_large(const T* x, const W* weight, const T32* mean, con
                                int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                         {weight, {weight_stride_0}},
-                                                                         {mean, {mean_stride_0}},
-                                                                         {rstd, {rstd_stride_0}},
-                                                                         {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                         {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                         {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                         rows, cols, workers, 0, 0);
+  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
+      cols, workers, 0, 0);
 }
 
 template <class Index>

@@ -81,7 +81,8 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   kw::Total<true, float> sum_slices_3_total = 0;
   kw::Total<true, float> grad_bias_slices_total = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -269,21 +270,10 @@ void poly_norm_backward_short(const T* x, const float* gathered, const float* rs
                               T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                               float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                               int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>({x, {0, x_stride_1, 1}},
-                                                                                               {gathered},
-                                                                                               {rstd, {0, 1}},
-                                                                                               {gathered_2},
-                                                                                               {rstd_2, {0, 1}},
-                                                                                               {gathered_3},
-                                                                                               {rstd_3, {0, 1}},
-                                                                                               {d_y, {0, d_y_stride_1, 1}},
-                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                               {sum_slices, {1}},
-                                                                                               {sum_slices_2, {1}},
-                                                                                               {sum_slices_3, {1}},
-                                                                                               {grad_bias_slices, {1}},
-                                                                                               1, batch_seq, hidden,
-                                                                                               workers, lanes, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -293,21 +283,10 @@ void poly_norm_backward(const T* x, const float* gathered, const float* rstd, co
                         float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
                         int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                         int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>({x, {0, x_stride_1, 1}},
-                                                                                              {gathered},
-                                                                                              {rstd, {0, 1}},
-                                                                                              {gathered_2},
-                                                                                              {rstd_2, {0, 1}},
-                                                                                              {gathered_3},
-                                                                                              {rstd_3, {0, 1}},
-                                                                                              {d_y, {0, d_y_stride_1, 1}},
-                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                              {sum_slices, {1}},
-                                                                                              {sum_slices_2, {1}},
-                                                                                              {sum_slices_3, {1}},
-                                                                                              {grad_bias_slices, {1}},
-                                                                                              1, batch_seq, hidden,
-                                                                                              workers, 0, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -317,18 +296,10 @@ void poly_norm_backward_streamed(const T* x, const float* gathered, const float*
                                  T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                  float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                  int64_t d_y_stride_1, int64_t grad_x_stride_1, int cached) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>({x, {0, x_stride_1, 1}},
-                                                                                         {gathered}, {rstd, {0, 1}},
-                                                                                         {gathered_2}, {rstd_2, {0, 1}},
-                                                                                         {gathered_3}, {rstd_3, {0, 1}},
-                                                                                         {d_y, {0, d_y_stride_1, 1}},
-                                                                                         {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                         {sum_slices, {1}},
-                                                                                         {sum_slices_2, {1}},
-                                                                                         {sum_slices_3, {1}},
-                                                                                         {grad_bias_slices, {1}}, 1,
-                                                                                         batch_seq, hidden, workers, 0,
-                                                                                         cached);
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides.
@@ -342,17 +313,12 @@ void poly_norm_backward_strided(const T* x, const float* gathered, const float* 
                                 int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                                 int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                    {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                    {gathered_2},
-                                                                    {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                                    {gathered_3},
-                                                                    {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-                                                                    {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                    {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                                    {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch,
-                                                                    seq, hidden, workers, 0, 0);
+  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
+      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
+      0, 0);
 }
 
 // More elements than an int counts.
@@ -366,18 +332,12 @@ void poly_norm_backward_large(const T* x, const float* gathered, const float* rs
                               int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                               int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                               int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                        {gathered},
-                                                                        {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                        {gathered_2},
-                                                                        {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                                        {gathered_3},
-                                                                        {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-                                                                        {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                        {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                        {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                                        {sum_slices_3, {1}}, {grad_bias_slices, {1}},
-                                                                        batch, seq, hidden, workers, 0, 0);
+  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
+      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
+      0, 0);
 }
 
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
@@ -398,9 +358,12 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   const auto sum_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float) + sizeof(float)));
-  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float) + sizeof(float) + sizeof(float)));
+  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(float)));
+  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(float) + sizeof(float)));
+  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(float) + sizeof(float) + sizeof(float)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -412,7 +375,8 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
             kw::copy_async<kVector>(sum_slices_v_next + (v * kw::threads() + kw::thread()), sum_slices.at(element));
             kw::copy_async<kVector>(sum_slices_2_v_next + (v * kw::threads() + kw::thread()), sum_slices_2.at(element));
             kw::copy_async<kVector>(sum_slices_3_v_next + (v * kw::threads() + kw::thread()), sum_slices_3.at(element));
-            kw::copy_async<kVector>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()), grad_bias_slices.at(element));
+            kw::copy_async<kVector>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()),
+                grad_bias_slices.at(element));
           }
         }
       }
@@ -488,7 +452,8 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     float sum_total_3 = static_cast<float>(sum_total_3_total);
     float grad_bias_total = static_cast<float>(grad_bias_total_total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2,
+          sum_total_2_parts),
                              kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
                              kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
     else

@@ -137,10 +137,12 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
     float mean_2_sum = static_cast<float>(mean_2_sum_total);
     float mean_3_sum = static_cast<float>(mean_3_sum_total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_sum, mean_sum_parts), kw::part<kw::Sum>(mean_2_sum, mean_2_sum_parts),
+      kw::block_reduce(turn, kw::part<kw::Sum>(mean_sum, mean_sum_parts), kw::part<kw::Sum>(mean_2_sum,
+          mean_2_sum_parts),
                              kw::part<kw::Sum>(mean_3_sum, mean_3_sum_parts));
     else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_sum, mean_sum_parts), kw::part<kw::Sum>(mean_2_sum, mean_2_sum_parts),
+      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_sum, mean_sum_parts), kw::part<kw::Sum>(mean_2_sum,
+          mean_2_sum_parts),
                               kw::part<kw::Sum>(mean_3_sum, mean_3_sum_parts));
     turn = 1 - turn;
     const float mean = mean_sum / float(hidden);

@@ -56,8 +56,10 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -196,15 +198,10 @@ void rms_norm_llama_backward_short(const T* x, const W* weight, const float* rst
                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                    int lanes) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>({x, {0, x_stride_1, 1}},
-                                                                                                        {weight, {1}},
-                                                                                                        {rstd, {0, 1}},
-                                                                                                        {d_y, {0, d_y_stride_1, 1}},
-                                                                                                        {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                        1, batch_seq,
-                                                                                                        hidden, workers,
-                                                                                                        lanes, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -212,15 +209,10 @@ KW_KERNEL(512, 1)
 void rms_norm_llama_backward(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>({x, {0, x_stride_1, 1}},
-                                                                                                       {weight, {1}},
-                                                                                                       {rstd, {0, 1}},
-                                                                                                       {d_y, {0, d_y_stride_1, 1}},
-                                                                                                       {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                       1, batch_seq,
-                                                                                                       hidden, workers,
-                                                                                                       0, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -229,18 +221,11 @@ void rms_norm_llama_backward_shared(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true, kw::Place::Shared, int>({x, {0, x_stride_1, 1}},
-                                                                                                                                   {weight, {1}},
-                                                                                                                                   {rstd, {0, 1}},
-                                                                                                                                   {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                   1,
-                                                                                                                                   batch_seq,
-                                                                                                                                   hidden,
-                                                                                                                                   workers,
-                                                                                                                                   0,
-                                                                                                                                   0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true,
+      kw::Place::Shared, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -249,14 +234,10 @@ void rms_norm_llama_backward_streamed(const T* x, const W* weight, const float* 
                                       WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>({x, {0, x_stride_1, 1}},
-                                                                                                  {weight, {1}},
-                                                                                                  {rstd, {0, 1}},
-                                                                                                  {d_y, {0, d_y_stride_1, 1}},
-                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                  1, batch_seq, hidden,
-                                                                                                  workers, 0, cached);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, cached);
 }
 
 // Any strides.
@@ -268,13 +249,10 @@ void rms_norm_llama_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                      int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                      int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                         {weight, {weight_stride_0}},
-                                                                         {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                         {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                         {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                         batch, seq, hidden, workers, 0, 0);
+  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -286,13 +264,10 @@ void rms_norm_llama_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                             {weight, {weight_stride_0}},
-                                                                             {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                             {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                             {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                             batch, seq, hidden, workers, 0, 0);
+  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>

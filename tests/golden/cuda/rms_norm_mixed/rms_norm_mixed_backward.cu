@@ -52,8 +52,10 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
   kw::Sums<W32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(W32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(W32) : 0) + sizeof(T)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(W32) : 0)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(W32) : 0) + sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -183,14 +185,10 @@ void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rst
                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>({x, {x_stride_0, 1}},
-                                                                                                    {weight, {1}},
-                                                                                                    {rstd, {rstd_stride_0}},
-                                                                                                    {d_y, {d_y_stride_0, 1}},
-                                                                                                    {grad_x, {grad_x_stride_0, 1}},
-                                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                    rows, cols, workers,
-                                                                                                    lanes, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
+      lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -199,14 +197,10 @@ void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, con
                              W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                              int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                              int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>({x, {x_stride_0, 1}},
-                                                                                                   {weight, {1}},
-                                                                                                   {rstd, {rstd_stride_0}},
-                                                                                                   {d_y, {d_y_stride_0, 1}},
-                                                                                                   {grad_x, {grad_x_stride_0, 1}},
-                                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                   rows, cols, workers,
-                                                                                                   0, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -215,17 +209,11 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, int>({x, {x_stride_0, 1}},
-                                                                                                                           {weight, {1}},
-                                                                                                                           {rstd, {rstd_stride_0}},
-                                                                                                                           {d_y, {d_y_stride_0, 1}},
-                                                                                                                           {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                           rows,
-                                                                                                                           cols,
-                                                                                                                           workers,
-                                                                                                                           0,
-                                                                                                                           0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+      int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows of any length, read again in every stage.
@@ -234,14 +222,10 @@ void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* 
                                       W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                       int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>({x, {x_stride_0, 1}},
-                                                                                              {weight, {1}},
-                                                                                              {rstd, {rstd_stride_0}},
-                                                                                              {d_y, {d_y_stride_0, 1}},
-                                                                                              {grad_x, {grad_x_stride_0, 1}},
-                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                              rows, cols, workers, 0,
-                                                                                              cached);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      cached);
 }
 
 // Any strides.
@@ -251,13 +235,10 @@ void rms_norm_mixed_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t x_stride_1, int64_t weight_stride_0, int64_t rstd_stride_0,
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                      int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1}},
-                                                                         {weight, {weight_stride_0}},
-                                                                         {rstd, {rstd_stride_0}},
-                                                                         {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                         {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                         rows, cols, workers, 0, 0);
+  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -268,13 +249,10 @@ void rms_norm_mixed_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                             {weight, {weight_stride_0}},
-                                                                             {rstd, {rstd_stride_0}},
-                                                                             {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                             {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                             rows, cols, workers, 0, 0);
+  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 template <class Index>

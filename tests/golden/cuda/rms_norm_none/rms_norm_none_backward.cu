@@ -50,8 +50,10 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
   kw::Sums<TW32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(TW32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>((kPlace == kw::Place::Shared ? sizeof(TW32) : 0) + sizeof(TW)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(TW32) : 0)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(TW32) : 0) + sizeof(TW)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -184,15 +186,10 @@ void rms_norm_none_backward_short(const T* x, const W* weight, const T* rstd, co
                                   TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                   int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                   int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, int>({x, {x_stride_0, 1}},
-                                                                                                       {weight, {1}},
-                                                                                                       {rstd, {rstd_stride_0}},
-                                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                       rows, cols,
-                                                                                                       workers, lanes,
-                                                                                                       0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
+      lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -201,14 +198,10 @@ void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW
                             TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                             int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, int>({x, {x_stride_0, 1}},
-                                                                                                      {weight, {1}},
-                                                                                                      {rstd, {rstd_stride_0}},
-                                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                      rows, cols,
-                                                                                                      workers, 0, 0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -217,17 +210,11 @@ void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, c
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true, kw::Place::Shared, int>({x, {x_stride_0, 1}},
-                                                                                                                                  {weight, {1}},
-                                                                                                                                  {rstd, {rstd_stride_0}},
-                                                                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                                                                  {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                  rows,
-                                                                                                                                  cols,
-                                                                                                                                  workers,
-                                                                                                                                  0,
-                                                                                                                                  0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true,
+      kw::Place::Shared, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows of any length, read again in every stage.
@@ -236,14 +223,10 @@ void rms_norm_none_backward_streamed(const T* x, const W* weight, const T* rstd,
                                      TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                      int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                      int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Memory, int>({x, {x_stride_0, 1}},
-                                                                                                 {weight, {1}},
-                                                                                                 {rstd, {rstd_stride_0}},
-                                                                                                 {d_y, {d_y_stride_0, 1}},
-                                                                                                 {grad_x, {grad_x_stride_0, 1}},
-                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                 rows, cols, workers, 0,
-                                                                                                 cached);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      cached);
 }
 
 // Any strides.
@@ -253,13 +236,10 @@ void rms_norm_none_backward_strided(const T* x, const W* weight, const T* rstd, 
                                     int64_t x_stride_1, int64_t weight_stride_0, int64_t rstd_stride_0,
                                     int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                     int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, int>({x, {x_stride_0, x_stride_1}},
-                                                                        {weight, {weight_stride_0}},
-                                                                        {rstd, {rstd_stride_0}},
-                                                                        {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                        {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                        rows, cols, workers, 0, 0);
+  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -270,13 +250,10 @@ void rms_norm_none_backward_large(const T* x, const W* weight, const T* rstd, co
                                   int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                   int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                   int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                            {weight, {weight_stride_0}},
-                                                                            {rstd, {rstd_stride_0}},
-                                                                            {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                            {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                            rows, cols, workers, 0, 0);
+  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 template <class Index>

@@ -41,7 +41,8 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -146,7 +147,8 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 quotient = kKeep ? quotient_kept[v][k] : kw::divide(kw::exp(T32(x_v[v][k]) - maximum_i), sum_exp_i);
+            const T32 quotient = kKeep ? quotient_kept[v][k] : kw::divide(kw::exp(T32(x_v[v][k]) - maximum_i),
+                sum_exp_i);
             grad_x_v[k] = T((T32(d_y_v[v][k]) - sum) * quotient);
           }
           kw::store_vector_streaming(grad_x.at(row, element), grad_x_v);

@@ -37,7 +37,8 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   const auto p_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto q_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto q_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;

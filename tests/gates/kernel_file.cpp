@@ -1,0 +1,64 @@
+#include "kernel_file.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "understand/decisions/decide.h"
+#include "understand/read_source.h"
+#include "verify/hand_written.h"
+
+namespace kw::verify {
+namespace {
+
+const std::string kTests = std::string(KW_SOURCE_DIR) + "/tests/";
+
+KernelFile read_kernel(const std::filesystem::path& path) {
+  KernelFile file;
+  file.name = path.stem().string();
+  file.source = *read_text(path.string());
+  if (path.extension() == ".cu") file.extension = ".cu";
+  for (const std::string& line : split_lines(file.source)) {
+    if (line.starts_with("// op: ")) file.op = line.substr(7);
+    if (line.starts_with("// gate: ")) file.gates = split(replace_all(line.substr(9), " or ", ","), ',');
+    if (line == "// types: all") file.all_types = true;
+  }
+  return file;
+}
+
+}  // namespace
+
+std::vector<KernelFile> kernels_in(const std::string& folder) {
+  std::vector<KernelFile> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kTests + folder))
+    files.push_back(read_kernel(entry.path()));
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return files;
+}
+
+Result<Subject> subject_for(const KernelFile& file) {
+  understand::LocatedSource located;
+  KW_TRY(located, understand::locate_source(kTests + "gates/ops/" + file.op + ".kw", std::nullopt));
+  KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
+  KW_TRY(const profile::Profile profile, understand::decide(reading, file.op, {}, {}));
+  KW_TRY(Subject subject, subject_of(profile, {}, {}, true));
+  KW_TRY(const TemporaryDirectory folder, TemporaryDirectory::make());
+  const std::string path = folder.path() + "/" + file.op + file.extension;
+  KW_CHECK(write_file_atomically(path, file.source));
+  KW_TRY(HandWritten kernel, read_hand_written(path, std::nullopt, subject.forward, subject.joint));
+  subject.manifest = std::move(kernel.manifest);
+  subject.files = std::move(kernel.files);
+  return subject;
+}
+
+void PrintTo(const KernelFile& file, std::ostream* out) { *out << file.name; }
+
+bool is_caught(const KernelFile& file, const Report& report) {
+  return std::any_of(report.verdicts.begin(), report.verdicts.end(), [&](const Verdict& verdict) {
+    return verdict.outcome == Outcome::Failed &&
+           std::find(file.gates.begin(), file.gates.end(), info(verdict.gate).name) != file.gates.end();
+  });
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,73 @@
+// The gates on a real GPU: what the emulation passes passes here, what it catches is caught here, and what only a GPU
+// can catch (wrong/) is caught by the gate that is named there.
+#include <gtest/gtest.h>
+
+#include "../gates/kernel_file.h"
+#include "base/text.h"
+
+namespace kw::verify {
+namespace {
+
+std::vector<KernelFile> cuda_kernels(const std::vector<std::string>& folders) {
+  std::vector<KernelFile> files;
+  for (const std::string& folder : folders)
+    for (const KernelFile& file : kernels_in(folder)) files.push_back(file);
+  std::erase_if(files, [](const KernelFile& file) { return file.extension != ".cu"; });
+  return files;
+}
+
+Result<Report> judge_on_gpu(const KernelFile& file) {
+  KW_TRY(Subject subject, subject_for(file));
+  subject.from_outside = false;  // it is ours: a new process for each run would only take time
+  JudgeOptions options;
+  options.cases.only_own_types = true;
+  options.device.limits.time = std::chrono::milliseconds(5000);
+  options.most_failures = 1;
+  options.check_oracle = false;
+  options.past_31_bits = file.name.find("2_31") != std::string::npos;
+  return judge(subject, options);
+}
+
+std::string kernel_name(const ::testing::TestParamInfo<KernelFile>& info) { return info.param.name; }
+
+class RightOnGpu : public ::testing::TestWithParam<KernelFile> {};
+TEST_P(RightOnGpu, PassesEveryGate) {
+  const Result<Report> report = judge_on_gpu(GetParam());
+  ASSERT_TRUE(report) << render(report.error());
+  EXPECT_TRUE(report->passed()) << to_text(*report);
+  std::printf("%s: %s\n", report->device.c_str(), report->verdict(Gate::Sanitized).line.c_str());
+  std::printf("%s\n%s\n", report->verdict(Gate::Synchronised).line.c_str(), report->verdict(Gate::Error).line.c_str());
+  if (GetParam().name.find("2_31") != std::string::npos) {
+    EXPECT_NE(report->verdict(Gate::Error).line.find("past 2^31"), std::string::npos);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Kernel, RightOnGpu, ::testing::ValuesIn(cuda_kernels({"gates/right", "gpu/right"})),
+                         kernel_name);
+
+// The gate may be another than in the emulation: a race shows as another result, or in the sanitizer.
+class WrongInTheEmulation : public ::testing::TestWithParam<KernelFile> {};
+TEST_P(WrongInTheEmulation, IsCaughtOnAGpuToo) {
+  const Result<Report> report = judge_on_gpu(GetParam());
+  ASSERT_TRUE(report) << render(report.error());
+  EXPECT_FALSE(report->passed()) << to_text(*report);
+  for (const Verdict& verdict : report->verdicts)
+    if (verdict.outcome == Outcome::Failed)
+      std::printf("caught by %s: %s\n", std::string(info(verdict.gate).name).c_str(), verdict.line.c_str());
+}
+INSTANTIATE_TEST_SUITE_P(Kernel, WrongInTheEmulation, ::testing::ValuesIn(cuda_kernels({"gates/wrong"})), kernel_name);
+
+class WrongOnGpu : public ::testing::TestWithParam<KernelFile> {};
+TEST_P(WrongOnGpu, IsCaughtByTheGateThatShouldCatchIt) {
+  const Result<Report> report = judge_on_gpu(GetParam());
+  ASSERT_TRUE(report) << render(report.error());
+  EXPECT_FALSE(report->passed()) << to_text(*report);
+  EXPECT_TRUE(is_caught(GetParam(), *report)) << "should be caught by " << join(GetParam().gates, " or ") << "\n"
+                                              << to_text(*report);
+  for (const Verdict& verdict : report->verdicts)
+    if (verdict.outcome == Outcome::Failed)
+      std::printf("caught by %s: %s\n", std::string(info(verdict.gate).name).c_str(), verdict.line.c_str());
+}
+INSTANTIATE_TEST_SUITE_P(Kernel, WrongOnGpu, ::testing::ValuesIn(cuda_kernels({"gpu/wrong"})), kernel_name);
+
+}  // namespace
+}  // namespace kw::verify
