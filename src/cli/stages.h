@@ -52,7 +52,7 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options);
 struct VerifyOptions {
   std::string name, target = "cpu", kernel, manifest, reference, seed;
   bool own_types = false, no_timing = false;
-  std::optional<bool> past_31_bits = {};  // a call of more than 2^31 elements; by default on a GPU alone
+  bool huge = false, no_huge = false;  // a call of more than 2^31 elements; neither: on a GPU alone
   double time_limit = 10;
 };
 Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options);

@@ -170,7 +170,8 @@ Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& opti
   judge_options.step = [&](std::string_view step) { progress.step(step); };
   judge_options.torch = job.torch;
   judge_options.spills = job.profile.limits.spills;
-  judge_options.past_31_bits = options.past_31_bits.value_or(job.subject.manifest.target == kernel::Target::Cuda);
+  judge_options.past_31_bits =
+      !options.no_huge && (options.huge || job.subject.manifest.target == kernel::Target::Cuda);
   KW_TRY(const std::vector<verify::Attempt> before, log.read());
   KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
   report.profile_hash = job.profile_hash;
@@ -248,8 +249,9 @@ Action add_verify(CLI::App& app) {
       ->type_name("FILE.py[:NAME]");
   app.add_flag("--own-types", options->own_types, "only the types of the profile, not every mixture");
   app.add_flag("--no-timing", options->no_timing, "right or wrong alone, without the share of the limit");
-  app.add_flag("--huge,!--no-huge", options->past_31_bits,
-               "one call of more than 2^31 elements too, where memory allows; by default on a GPU alone");
+  auto* huge = app.add_flag("--huge", options->huge,
+                            "one call of more than 2^31 elements too, where memory allows: as it is on a GPU");
+  app.add_flag("--no-huge", options->no_huge, "no such call on a GPU either")->excludes(huge);
   app.add_option("--seed", options->seed, "draws the same inputs as the report with this seed")->type_name("HEX");
   app.add_option("--time-limit", options->time_limit, "seconds that one call may take")
       ->type_name("S")

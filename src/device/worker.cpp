@@ -103,9 +103,9 @@ Fault fault_of_signal(const Answer& answer, const std::string& kernel, const Are
 }
 
 Fault fault_of_gpu(const Answer::GpuFault& gpu, const std::string& kernel) {
-  constexpr int kIllegalAddress = 700, kFirstOfRunning = 700, kOutOfResources = 701;
+  constexpr int kIllegalAddress = 700, kOtherAddressSpace = 717, kFirstOfRunning = 700, kOutOfResources = 701;
   const std::string name = described(kernel);
-  if (gpu.code == kIllegalAddress)
+  if (gpu.code == kIllegalAddress || gpu.code == kOtherAddressSpace)
     return {Fault::Kind::Strayed, kernel, name + " touched memory outside all buffers: " + gpu.text};
   if (gpu.code < kFirstOfRunning || gpu.code == kOutOfResources)
     return {Fault::Kind::NotLoadable, kernel, name + " cannot be launched: " + gpu.text};

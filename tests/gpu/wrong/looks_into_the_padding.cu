@@ -1,6 +1,6 @@
 // op: relu
 // gate: sanitized
-// Looks one element too far, and makes nothing of it. The rest of the page is mapped on a GPU: only the sanitizer sees it.
+// Looks one element too far where padding is before the fence, and makes nothing of it: only the sanitizer sees it.
 /* kw manifest
 {
   "schema": 1,
@@ -44,6 +44,8 @@
 KW_KERNEL(128, 1) void relu_forward(const float* x, float* y, int64_t rows, int64_t cols) {
   const int64_t i = static_cast<int64_t>(kw::block()) * kw::threads() + kw::thread();
   if (i >= rows * cols) return;
-  const float v = kw::load(x + i), next = kw::load(x + i + 1);
+  // A buffer that begins at 64 bytes and does not fill them is not at its fence.
+  const bool padded = rows * cols % 16 != 0 && reinterpret_cast<uint64_t>(x) % 64 == 0;
+  const float v = kw::load(x + i), next = i + 1 < rows * cols || padded ? kw::load(x + i + 1) : 0.0f;
   kw::store(y + i, v <= 0 ? 0.0f : v + (next == 12345.678f ? 1.0f : 0.0f));
 }
