@@ -90,13 +90,19 @@ void spread_unary(const PointwiseCall& call) {
   }
 }
 
+// An operand is NaN whatever the kernel does, and the result with it.
+inline bool is_surely_undefined(const TileOperand& a, const TileOperand& b, int64_t i, double out) {
+  return std::isnan(out) && ((std::isnan(a.values[i * a.step]) && bound_at(a, i) == 0) ||
+                             (std::isnan(b.values[i * b.step]) && bound_at(b, i) == 0));
+}
+
 template <class S>
 void spread_binary(const PointwiseCall& call) {
   const TileOperand &a = call.in[0], &b = call.in[1];
   for (int64_t i = 0; i < call.n; ++i) {
     const double ea = bound_at(a, i), eb = bound_at(b, i);
     if (!kTellsTruths<S> && (std::isinf(ea) || std::isinf(eb)))
-      call.spreads[i] = kInfinity;
+      call.spreads[i] = is_surely_undefined(a, b, i, call.out[i]) ? 0 : kInfinity;
     else
       call.spreads[i] = ea == 0 && eb == 0 ? 0 : S{}(a.values[i * a.step], ea, b.values[i * b.step], eb, call.out[i]);
   }

@@ -71,7 +71,9 @@ void round_with_bounds(DType type, Exactness exactness, double* values, double* 
     const double spread = std::isnan(spreads[i]) ? kInfinity : spreads[i];
     const double rounded = round_through(type, exact);
     double bound = 0;
-    if (spread > 0) {
+    if (spreads[i] == kInfinity) {
+      bound = kInfinity;  // also where the oracle has no number: what overflows here need not overflow there
+    } else if (spread > 0) {
       bound = std::max(gap(round_through(type, exact + spread), rounded),
                        gap(round_through(type, exact - spread), rounded));
       if (own_error > 0) bound += scaled(exact, own_error);

@@ -90,6 +90,24 @@ TEST(InterpreterBound, ANaNOrAnInfinityThatIsSureStaysSure) {
   EXPECT_EQ(bounded(Op::Mul, DType::F16, {255}, {1}, {256}, {0}).bounds[0], kInf);
 }
 
+TEST(InterpreterBound, WhatMayOverflowOnTheWayNeedNotBeUndefinedWhereTheOracleIs) {
+  // An infinity that a kernel may not have met, times zero: NaN here, 0 there.
+  EXPECT_EQ(bounded(Op::Mul, DType::F32, {-kInf}, {kInf}, {0}, {0}).bounds[0], kInf);
+  // A NaN that every kernel meets stays one, whatever it is combined with.
+  EXPECT_EQ(bounded(Op::Mul, DType::F32, {kNaN}, {0}, {0}, {kInf}).bounds[0], 0);
+  EXPECT_EQ(bounded(Op::Mul, DType::F32, {-kInf}, {0}, {0}, {0}).bounds[0], 0);
+}
+
+TEST(InterpreterBound, AMeanWithAnInfiniteTermIsInfiniteInEveryOrder) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  c.output(c.b.make(Op::Mean, {c.tensor("x", DType::F32, {n})}, AxisList{{n}}), {});
+  c.call.inputs["x"] = Array{{4}, {1, kInf, -2, 0.5}};
+  const Array out = c.run(kBounded);
+  EXPECT_EQ(out.values, (Values{kInf}));
+  EXPECT_EQ(out.bounds, (Values{0}));
+}
+
 TEST(InterpreterBound, AComparisonIsUndecidedWhereTheIntervalsMeet) {
   const Array out = bounded(Op::Lt, DType::F32, {1, 1, 1}, {0.25, 0.25, 0}, {1.25, 2, 1}, {0, 0.5, 0});
   EXPECT_EQ(out.values, (Values{1, 1, 0}));
