@@ -33,6 +33,20 @@ def _is_dense(tensor):
     return True
 
 
+def _is_packed(tensor):
+    expected = 1
+    for stride, size in sorted((s, n) for s, n in zip(tensor.stride(), tensor.shape) if n != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _is_aligned(tensor, n):
+    strides = (s * tensor.element_size() for s, m in zip(tensor.stride(), tensor.shape) if s != 1 and m != 1)
+    return tensor.data_ptr() % n == 0 and all(stride % n == 0 for stride in strides)
+
+
 def _number(scalar):
     default = scalar.get("default")
     if default is None:
@@ -43,14 +57,14 @@ def _number(scalar):
 class Call:
     """What is known about one call of a pass: its sizes, scalars, tensors and types."""
 
-    def __init__(self, manifest, pass_name, tensors, scalars, multiprocessors=1, sizes=()):
+    def __init__(self, manifest, pass_name, tensors, scalars, multiprocessors=1, sizes=(), types=()):
         self.manifest = manifest
         self.passes = {p["name"]: p for p in manifest["passes"]}
         self.pass_ = self.passes[pass_name]
         self.tensors = dict(tensors)
         self.scalars = {s["name"]: _number(s) for s in manifest.get("scalars", [])} | dict(scalars)
         self.multiprocessors = multiprocessors
-        self.types = {}
+        self.types = dict(types)  # those that no tensor shows, by parameter
         self.sizes = dict(sizes)  # those that no shape shows; the others follow from the tensors
         self._bind()
 
@@ -89,13 +103,20 @@ class Call:
             "ceil_div": lambda a, b: -(-a // b),
             "next_pow2": lambda a: 1 << max(0, a - 1).bit_length(),
             "dense": lambda name: _is_dense(of[name]),
-            "unit": lambda name: of[name].dim() == 0 or of[name].stride(-1) == 1,
-            "aligned": lambda name, n: of[name].data_ptr() % n == 0,
+            "unit": lambda name: of[name].dim() == 0 or of[name].shape[-1] == 1 or of[name].stride(-1) == 1,
+            "packed": lambda name: _is_packed(of[name]),
+            "aligned": lambda name, n: _is_aligned(of[name], n),
+            "bytes": lambda name: of[name].element_size(),
+            "numel": lambda name: of[name].numel(),
+            "shape": lambda name, d: of[name].shape[d],
+            "stride": lambda name, d: of[name].stride(d),
+            "same_strides": lambda name, other: of[name].stride() == of[other].stride(),
         }
 
     def _evaluate(self, text):
         # Functions of a buffer take its name.
-        text = re.sub(r"\b(dense|unit|aligned)\((\w+)", r'\1("\2"', text)
+        text = re.sub(r"\bsame_strides\((\w+), *(\w+)", r'same_strides("\1", "\2"', text)
+        text = re.sub(r"\b(dense|packed|unit|aligned|bytes|numel|shape|stride)\((\w+)", r'\1("\2"', text)
         return eval(text, {"__builtins__": {}}, self._names() | self.scalars | self.sizes)
 
     def size(self, text):
@@ -136,6 +157,9 @@ class Call:
     def grid(self, entry):
         return tuple(self.size(n) for n in entry["launch"].get("grid", ["1"]))
 
+    def warps(self, entry):
+        return self.size(str(entry["launch"].get("warps", 4)))
+
 
 def load_module(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -144,9 +168,9 @@ def load_module(path):
     return module
 
 
-def run_triton(manifest, folder, pass_name, tensors, scalars=None, multiprocessors=1, sizes=()):
+def run_triton(manifest, folder, pass_name, tensors, scalars=None, multiprocessors=1, sizes=(), types=()):
     """Runs a pass of Triton kernels; returns its tensors by name, results included."""
-    call = Call(manifest, pass_name, tensors, scalars or {}, multiprocessors, sizes)
+    call = Call(manifest, pass_name, tensors, scalars or {}, multiprocessors, sizes, types)
     call.allocate(next(iter(tensors.values())).device)
     modules = {}
     for step in call.pass_["steps"]:
@@ -161,5 +185,5 @@ def run_triton(manifest, folder, pass_name, tensors, scalars=None, multiprocesso
             modules[entry["file"]] = load_module(folder / entry["file"])
         positional, constants = call.arguments(entry)
         kernel = getattr(modules[entry["file"]], entry["symbol"])
-        kernel[grid](*positional, **constants, num_warps=entry["launch"].get("warps") or 4)
+        kernel[grid](*positional, **constants, num_warps=call.warps(entry))
     return call.tensors

@@ -50,6 +50,7 @@ enum class CallStyle : std::uint8_t {
   Shim,      // a host function that takes slots (cpu/shim.h)
   Emulated,  // the same: one thread of a launch that the emulation runs (emulate/grid.h)
   Launch,    // a kernel of a GPU
+  Python,    // a function of a Python file, by a worker in Python (triton/device.h)
 };
 
 // Compiles kernels of a set when they are first called, each once. May be asked from several threads.

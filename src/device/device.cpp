@@ -2,6 +2,7 @@
 
 #include "device/cpu/device.h"
 #include "device/cuda/device.h"
+#include "device/triton/device.h"
 
 namespace kw::device {
 
@@ -16,7 +17,7 @@ Result<std::optional<std::string>> Device::sanitize(const std::vector<Program>&,
 Result<std::unique_ptr<Device>> open_device(kernel::Target target, const DeviceOptions& options) {
   if (target == kernel::Target::Cpu) return cpu::open(options);
   if (target == kernel::Target::Cuda) return cuda::open(options);
-  return missing_tool("this build runs no kernels for " + std::string(kernel::name_of(target)), "use the target cpu");
+  return triton::open(options);
 }
 
 }  // namespace kw::device

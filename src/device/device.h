@@ -78,9 +78,11 @@ struct DeviceOptions {
   std::string worker_program = "/proc/self/exe";  // a binary whose main calls worker_main
   int gpu = 0;                                    // cuda: which one
   std::string driver = "libcuda.so.1";            // cuda: the library of the driver
+  std::string python;                             // triton: the one that has it; empty: the one that is found
   std::string sanitizer;                          // cuda: compute-sanitizer; empty: the one that is found
 };
 
+// triton: needs a Python that has it; without a GPU kernels run in its interpreter.
 // cpu: needs a compiler. cuda: needs NVRTC; without a GPU it compiles, and can_run says why it does no more.
 Result<std::unique_ptr<Device>> open_device(kernel::Target target, const DeviceOptions& options = {});
 

@@ -60,13 +60,13 @@ Status check_launch(const kernel::Entry& entry, const kernel::LaunchShape& launc
 
 Result<KernelCall> kernel_call(const kernel::Entry& entry, const CompiledSet& kernels, const kernel::Facts& facts) {
   KW_TRY(const std::vector<kernel::ArgumentValue> values, kernel::arguments_of(entry, kernels.types, facts));
-  const bool on_gpu = kernels.style == CallStyle::Launch;
-  KernelCall call{{}, on_gpu ? entry.symbol : cpu::shim_symbol(entry.symbol), entry.symbol, {}, {}};
+  const bool on_gpu = kernels.style == CallStyle::Launch, by_name = on_gpu || kernels.style == CallStyle::Python;
+  KernelCall call{{}, by_name ? entry.symbol : cpu::shim_symbol(entry.symbol), entry.symbol, {}, {}};
   for (const kernel::ArgumentValue& value : values) {
     if (const auto* buffer = std::get_if<kernel::BufferArgument>(&value)) {
       const auto tensor = facts.tensors.find(buffer->buffer);
       if (tensor == facts.tensors.end()) return bad_input(fmt::format("the buffer {} is not there", buffer->buffer));
-      call.slots.emplace_back(BufferSlot{tensor->second.address});
+      call.slots.emplace_back(BufferSlot{tensor->second.address, tensor->second.dtype});
       continue;
     }
     const auto& number = std::get<kernel::NumberArgument>(value);
@@ -81,6 +81,11 @@ Result<KernelCall> kernel_call(const kernel::Entry& entry, const CompiledSet& ke
   }
   if (kernels.style == CallStyle::Shim) return call;
   KW_TRY(const kernel::LaunchShape launch, kernel::launch_of(entry, facts));
+  if (kernels.style == CallStyle::Python) {
+    KernelCall::Python& python = call.python.emplace();
+    KW_TRY(python.constants, kernel::constants_of(entry, facts));
+    KW_TRY(python.warps, kernel::warps_of(entry, facts));
+  }
   KW_CHECK(check_launch(entry, launch));
   call.launch = launch;
   return call;

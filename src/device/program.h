@@ -17,6 +17,7 @@ namespace kw::device {
 
 struct BufferSlot {
   std::uint64_t offset = 0;
+  kernel::DType dtype = kernel::DType::None;  // for a worker that must name it
 };
 struct BitsSlot {  // a number as the kernel's own type has it, in the lowest bytes (launches on a GPU)
   std::uint64_t bits = 0;
@@ -29,6 +30,11 @@ struct KernelCall {
   std::string kernel;   // as the manifest calls it, for messages
   std::vector<Slot> slots;
   std::optional<kernel::LaunchShape> launch = {};  // on a GPU, or its emulation
+  struct Python {                                  // what a launch of a Triton kernel has beside
+    std::map<std::string, std::int64_t> constants;
+    std::int64_t warps = 4;
+  };
+  std::optional<Python> python = {};
 };
 
 struct FillCall {

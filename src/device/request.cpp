@@ -13,7 +13,10 @@ json to_object(const Program& program) {
     if (const auto* kernel = std::get_if<KernelCall>(&call)) {
       json slots = json::array();
       for (const Slot& slot : kernel->slots) {
-        if (const auto* buffer = std::get_if<BufferSlot>(&slot)) slots.push_back({"b", buffer->offset});
+        if (const auto* buffer = std::get_if<BufferSlot>(&slot)) {
+          slots.push_back({"b", buffer->offset});
+          if (kernel->python) slots.back().push_back(ir::info(buffer->dtype).name);
+        }
         if (const auto* whole = std::get_if<std::int64_t>(&slot)) slots.push_back({"i", *whole});
         // As its bits: text has no infinity.
         if (const auto* real = std::get_if<double>(&slot)) slots.push_back({"r", std::bit_cast<std::uint64_t>(*real)});
@@ -21,6 +24,7 @@ json to_object(const Program& program) {
       }
       json one = {{"library", kernel->library}, {"symbol", kernel->symbol}, {"slots", slots}};
       if (kernel->launch) one["launch"] = {kernel->launch->grid, kernel->launch->block, kernel->launch->shared_bytes};
+      if (kernel->python) one.update({{"constants", kernel->python->constants}, {"warps", kernel->python->warps}});
       calls.push_back(std::move(one));
     } else {
       const FillCall& fill = std::get<FillCall>(call);

@@ -141,10 +141,14 @@ Worker::Worker(Limits limits, std::string program) : limits_(limits), program_(s
 
 Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena& arena, const RunOptions& options) {
   KW_ASSERT(arena.descriptor() >= 0, "the arena is allocated");
-  if (!child_) {
+  const bool starts = !child_;
+  if (starts) {
     Command command;
     command.argv = wrapper_;
-    command.argv.insert(command.argv.end(), {program_, kWorkerCommand});
+    if (command_.empty())
+      command.argv.insert(command.argv.end(), {program_, kWorkerCommand});
+    else
+      command.argv.insert(command.argv.end(), command_.begin(), command_.end());
     command.environment = {{"OMP_NUM_THREADS", std::to_string(limits_.threads)}, {"OMP_DYNAMIC", "false"}};
     command.environment.insert(command.environment.end(), environment_.begin(), environment_.end());
     KW_TRY(child_, Child::start(command));
@@ -155,7 +159,8 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
   std::optional<Answer> answer;
   const int descriptors[] = {arena.descriptor()};
   if (child_->write_line(to_line(request_for(programs, arena, options, limits_)), descriptors)) {
-    if (const auto line = child_->read_line(patience(limits_, arena, options))) answer = answer_from_line(*line);
+    if (const auto line = child_->read_line(patience(limits_, arena, options) + (starts ? start_ : std::chrono::milliseconds(0))))
+      answer = answer_from_line(*line);
     if (answer && answer->signal) static_cast<void>(child_->read_line(std::chrono::seconds(1)));  // until it has ended
   }
   outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

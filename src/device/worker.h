@@ -85,6 +85,13 @@ class Worker {
   // A program that starts the worker and watches it (a sanitizer), with its own arguments.
   void set_wrapper(std::vector<std::string> argv) { wrapper_ = std::move(argv); }
 
+  // Another worker than this binary, by what it is started with; it speaks the same lines. `start`: how long it may take
+  // until it hears the first.
+  void set_command(std::vector<std::string> argv, std::chrono::milliseconds start) {
+    command_ = std::move(argv);
+    start_ = start;
+  }
+
   // Variables that its processes are started with, beside this process's own.
   void set_environment(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
 
@@ -98,7 +105,8 @@ class Worker {
  private:
   Limits limits_;
   std::string program_;
-  std::vector<std::string> wrapper_;
+  std::vector<std::string> wrapper_, command_;
+  std::chrono::milliseconds start_{0};
   std::map<std::string, std::string> environment_;
   std::optional<Child> child_;
 };

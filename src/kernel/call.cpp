@@ -197,6 +197,25 @@ Result<std::vector<ArgumentValue>> arguments_of(const Entry& entry, const TypeBi
   return values;
 }
 
+Result<std::map<std::string, std::int64_t>> constants_of(const Entry& entry, const Facts& facts) {
+  std::map<std::string, std::int64_t> constants;
+  for (const Argument& argument : entry.arguments)
+    if (argument.kind == Argument::Kind::Constant) {
+      KW_TRY(constants[argument.name], evaluate_size(argument.of, facts));
+    }
+  return constants;
+}
+
+Result<std::int64_t> warps_of(const Entry& entry, const Facts& facts) {
+  constexpr std::int64_t kUsual = 4, kMost = 32;
+  if (entry.launch.warps.empty()) return kUsual;
+  KW_TRY(const std::int64_t warps, evaluate_size(entry.launch.warps, facts));
+  if (warps < 1 || warps > kMost || (warps & (warps - 1)) != 0)
+    return bad_input(fmt::format("{} would run with {} warps", entry.symbol, warps), {},
+                     "a power of two, at most 32");
+  return warps;
+}
+
 Result<LaunchShape> launch_of(const Entry& entry, const Facts& facts) {
   LaunchShape shape;
   for (std::size_t i = 0; i < 3; ++i) {

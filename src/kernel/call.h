@@ -50,6 +50,10 @@ using ArgumentValue = std::variant<BufferArgument, NumberArgument>;
 // In the order of the entry's signature, without constants.
 Result<std::vector<ArgumentValue>> arguments_of(const Entry& entry, const TypeBinding& types, const Facts& facts);
 
+// What a Triton kernel is given by name, and its warps.
+Result<std::map<std::string, std::int64_t>> constants_of(const Entry& entry, const Facts& facts);
+Result<std::int64_t> warps_of(const Entry& entry, const Facts& facts);
+
 struct LaunchShape {
   std::array<std::int64_t, 3> grid{}, block{};
   std::int64_t shared_bytes = 0;

@@ -253,6 +253,8 @@ class Checker {
       KW_FIRST(expression(entry.launch.grid[i], Expression::Kind::Size, scope, at(at(path, "launch"), "grid", i)));
       KW_FIRST(expression(entry.launch.block[i], Expression::Kind::Size, scope, at(at(path, "launch"), "block", i)));
     }
+    if (!entry.launch.warps.empty())
+      KW_FIRST(expression(entry.launch.warps, Expression::Kind::Size, scope, at(at(path, "launch"), "warps")));
     return expression(entry.launch.shared_bytes, Expression::Kind::Size, scope, at(at(path, "launch"), "shared_bytes"));
   }
 

@@ -70,7 +70,7 @@ struct Launch {
   std::array<std::string, 3> grid = {"1", "1", "1"};
   std::array<std::string, 3> block = {"1", "1", "1"};  // cuda
   std::string shared_bytes = "0";                      // cuda: dynamic
-  int warps = 0;                                       // triton; 0: its default
+  std::string warps;                                   // triton: an expression too; empty: its default
   int stages = 0;
   bool operator==(const Launch&) const = default;
 };

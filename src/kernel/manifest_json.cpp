@@ -39,7 +39,7 @@ ordered_json to_object(const Launch& launch) {
   if (launch.grid != plain.grid) object["grid"] = launch.grid;
   if (launch.block != plain.block) object["block"] = launch.block;
   if (launch.shared_bytes != plain.shared_bytes) object["shared_bytes"] = launch.shared_bytes;
-  if (launch.warps != 0) object["warps"] = launch.warps;
+  if (!launch.warps.empty()) object["warps"] = launch.warps;
   if (launch.stages != 0) object["stages"] = launch.stages;
   return object;
 }
@@ -173,7 +173,7 @@ Launch launch_from(const YAML::Node& node) {
   take("grid", launch.grid);
   take("block", launch.block);
   if (node["shared_bytes"]) launch.shared_bytes = text(node["shared_bytes"]);
-  launch.warps = number(node["warps"]);
+  if (node["warps"]) launch.warps = text(node["warps"]);
   launch.stages = number(node["stages"]);
   return launch;
 }

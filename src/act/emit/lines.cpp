@@ -1,6 +1,7 @@
 #include "act/emit/lines.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 namespace kw::act {
@@ -29,6 +30,87 @@ std::string bracketed(const std::string& head, const std::vector<std::string>& i
   }
   if (items.empty()) line += tail;
   return out + line;
+}
+
+std::string python_list(const std::string& head, const std::vector<std::string>& items, const std::string& tail,
+                        size_t width) {
+  std::string flat;
+  for (const std::string& item : items) flat += (flat.empty() ? "" : ", ") + item;
+  if (head.size() + flat.size() + tail.size() <= width) return head + flat + tail;
+  const size_t indent = head.find_first_not_of(' ');
+  const std::string outer(indent == std::string::npos ? 0 : indent, ' '), inner = outer + "    ";
+  if (inner.size() + flat.size() <= width) return head + "\n" + inner + flat + "\n" + outer + tail;
+  std::string out = head + "\n";
+  for (const std::string& item : items) out += inner + item + ",\n";
+  return out + outer + tail;
+}
+
+namespace {
+
+// The bracket that closes the one at `open`.
+size_t closing(const std::string& line, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < line.size(); ++i) {
+    if (line[i] == '(' || line[i] == '[') ++depth;
+    if ((line[i] == ')' || line[i] == ']') && --depth == 0) return i;
+  }
+  return std::string::npos;
+}
+
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= list.size(); ++i) {
+    if (i < list.size() && (list[i] == '(' || list[i] == '[')) ++depth;
+    if (i < list.size() && (list[i] == ')' || list[i] == ']')) --depth;
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      items.push_back(list.substr(begin, i - begin));
+      begin = i + 2;
+    }
+  }
+  return items;
+}
+
+}  // namespace
+
+Lines python_wrapped(const Lines& lines, size_t width) {
+  Lines out;
+  auto emit = [&](auto&& self, const std::string& line) -> void {
+    const size_t indent = line.find_first_not_of(' ');
+    if (line.size() <= width || indent == std::string::npos || line[indent] == '#') {
+      out.line(line);
+      return;
+    }
+    const std::string pad(indent, ' ');
+    const size_t equals = line.find(" = "), from = equals == std::string::npos ? indent : equals + 3;
+    // A call, perhaps with a conversion of its result behind it; in the innermost that is the whole of it.
+    size_t open = from;
+    while (open < line.size() && (std::isalnum(static_cast<unsigned char>(line[open])) || line[open] == '_' || line[open] == '.'))
+      ++open;
+    const size_t close = open < line.size() && line[open] == '(' ? closing(line, open) : std::string::npos;
+    const bool is_call = close != std::string::npos && (close + 1 == line.size() || line[close + 1] == '.');
+    if (!is_call) {
+      if (equals == std::string::npos) {
+        out.line(line);
+        return;
+      }
+      out.line(line.substr(0, from) + "(");
+      out.line(pad + "    " + line.substr(from));
+      out.line(pad + ")");
+      return;
+    }
+    const std::string inside = line.substr(open + 1, close - open - 1);
+    out.line(line.substr(0, open + 1));
+    if (pad.size() + 4 + inside.size() <= width) {
+      out.line(pad + "    " + inside);
+    } else {
+      for (const std::string& item : items_of(inside)) self(self, pad + "    " + item + ",");
+    }
+    out.line(pad + line.substr(close));
+  };
+  for (const std::string& line : lines.all()) emit(emit, line);
+  return out;
 }
 
 Lines wrapped(const Lines& lines, size_t width) {

@@ -38,6 +38,12 @@ class Lines {
 // where the items fit there.
 std::string bracketed(const std::string& head, const std::vector<std::string>& items, const std::string& tail,
                       size_t width = 120);
+// The same as formatters of Python do it: all in one line, or all in the next one, or each in its own.
+std::string python_list(const std::string& head, const std::vector<std::string>& items, const std::string& tail,
+                        size_t width = 120);
+// Statements of Python that are longer than `width`: what stands in the outermost brackets, or else the right-hand side
+// in brackets of its own, goes into lines of its own.
+Lines python_wrapped(const Lines& lines, size_t width = 120);
 // Statements that are longer than `width` go on in the next line, indented by four more, broken at their operators.
 Lines wrapped(const Lines& lines, size_t width = 120);
 

@@ -48,7 +48,18 @@ Skeleton Skeleton::load(std::string_view file, std::string_view name) {
     if (line == begin) inside = found = true;
   }
   KW_ASSERT(found && !inside, "a skeleton begins and ends in its file");
-  return Skeleton(std::move(text));
+  Skeleton skeleton(std::move(text));
+  skeleton.python_ = file.ends_with(".py");
+  return skeleton;
+}
+
+std::string Skeleton::words() const {
+  std::string all = text_;
+  for (const auto& [hole, filling] : fillings_) {
+    all += "\n" + filling.text;
+    for (const std::string& line : filling.lines) all += "\n" + line;
+  }
+  return all;
 }
 
 Skeleton& Skeleton::put(const std::string& hole, Filling filling) {
@@ -116,7 +127,9 @@ Lines Skeleton::fill() const {
       const Filling& filling = filling_of(*hole);
       if (hole->kind == "LIST") {
         std::string tail = line.substr(from);
-        for (const std::string& wrapped : split_lines(bracketed(more + text, filling.lines, tail))) out.line(wrapped);
+        const std::string list = python_ ? python_list(more + text, filling.lines, tail)
+                                         : bracketed(more + text, filling.lines, tail);
+        for (const std::string& wrapped : split_lines(list)) out.line(wrapped);
         text.clear();
         from = std::string::npos;
         break;

@@ -33,6 +33,7 @@ class Skeleton {
   Skeleton& clauses(const std::string& hole, std::string text);
   Skeleton& statements(const std::string& hole, const Lines& lines);
   Skeleton& loops(const std::string& hole, std::vector<std::string> headers);
+  std::string words() const;  // its text and all that fills it so far, in no order: what names does it mention?
   Lines fill() const;
 
  private:
@@ -42,6 +43,7 @@ class Skeleton {
     std::vector<std::string> lines;  // KW_STATEMENTS, KW_LOOPS, KW_LIST
   };
   Skeleton& put(const std::string& hole, Filling filling);
+  bool python_ = false;
   std::string text_;
   std::map<std::string, Filling> fillings_;
 };

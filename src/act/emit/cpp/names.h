@@ -34,6 +34,7 @@ class KernelNames {
   std::string value(ValueId value);         // as a local variable
   std::string fresh(const std::string& wanted) { return scope_.take(wanted, "t"); }
   const std::vector<SizeParameter>& sizes() const { return sizes_; }
+  void need(const ir::Size& size) { add_symbols(size); }  // it will occur in the text
 
   std::string text(const Index& index) const;    // a C++ expression
   std::string factor(const Index& index) const;  // likewise, in parentheses where it is a sum

@@ -4,24 +4,13 @@
 
 #include "act/emit/triton/kernel_writer.h"
 #include "act/loop/collapse.h"
+#include "act/loop/halves.h"
 #include "act/pass_contract.h"
 #include "base/embedded.h"
 #include "base/text.h"
 
 namespace kw::act::triton {
 namespace {
-
-// The slices of a sum that rides along: some for each multiprocessor, each over at least a few points.
-std::string workers_of(const LoopProgram& program) {
-  for (const LoopKernel& kernel : program.kernels)
-    for (const Stage& stage : kernel.stages)
-      if (!stage.accumulates.empty()) {
-        ir::Size points(1);
-        for (LoopAxisId axis : kernel.parallel) points = points * program.axes[static_cast<size_t>(axis)].size;
-        return "max(1, min(2*multiprocessors, ceil_div(" + size_text(points, program) + ", 4)))";
-      }
-  return "1";
-}
 
 // The functions of runtime/triton/math.py that are asked for, in its order.
 void append_functions(const std::set<std::string>& wanted, Lines& out) {
@@ -35,73 +24,135 @@ void append_functions(const std::set<std::string>& wanted, Lines& out) {
   }
 }
 
-bool needs_dense(const Written& written) {
-  const std::vector<std::string>& guards = written.steps[0].entries[0].guards;
-  return std::any_of(guards.begin(), guards.end(), [](const std::string& g) { return g.starts_with("dense("); });
-}
-
-}  // namespace
-
-Result<EmittedPass> emit(const LoopProgram& given, const PassOptions& options) {
-  EmittedPass out;
-  out.file = given.name + ".py";
-  out.pass.name = options.pass;
-  const std::string workers = workers_of(given);
-  auto with_workers = [&](const std::string& size) {
-    return given.workers && size == given.symbols[static_cast<size_t>(*given.workers)].name ? workers : size;
-  };
-  for (const Buffer& b : given.buffers) {
-    if (b.role != Buffer::Role::Workspace) continue;
-    kernel::Buffer workspace{b.name, kernel::Role::Workspace, type_text(b.type, given.type_parameters)};
-    for (const ir::Size& size : b.shape) workspace.shape.push_back(with_workers(size_text(size, given)));
-    out.pass.buffers.push_back(std::move(workspace));
-  }
+// One file as it grows.
+struct File {
+  std::string name;
   Lines kernels;
   std::set<std::string> functions;
-  auto take = [&](const Written& written) {
+
+  void take(const Written& written) {
     if (!kernels.empty()) {
       kernels.line("");
       kernels.line("");
     }
     kernels.append(written.lines);
     functions.insert(written.functions.begin(), written.functions.end());
-    for (const kernel::Buffer& part : written.workspace)
-      if (std::find(out.pass.buffers.begin(), out.pass.buffers.end(), part) == out.pass.buffers.end())
-        out.pass.buffers.push_back(part);
-  };
-  // Dense tensors, with neighbouring axes walked as one, come first; the second form is for any strides.
-  LoopProgram dense = collapse(given), strided = given;
-  const bool two =
-      std::any_of(dense.buffers.begin(), dense.buffers.end(), [](const Buffer& b) { return b.collapsed.has_value(); });
-  for (LoopKernel& kernel : strided.kernels) kernel.name += "_strided";
-  for (size_t k = 0; k < given.kernels.size(); ++k) {
-    KW_TRY(Written written, write_kernel(two ? dense : given, (two ? dense : given).kernels[k]));
-    take(written);
-    if (needs_dense(written)) {
-      KW_TRY(Written general, write_kernel(strided, strided.kernels[k]));
-      take(general);
-      for (size_t s = 0; s < written.steps.size(); ++s)
-        for (kernel::Entry& entry : general.steps[s].entries) written.steps[s].entries.push_back(std::move(entry));
+  }
+  std::string text(const std::vector<std::string>& comment) const {
+    Lines text;
+    for (const std::string& line : comment) text.line(line.empty() ? "#" : "# " + line);
+    text.line("import triton");
+    text.line("import triton.language as tl");
+    text.line("");
+    text.line("");
+    append_functions(functions, text);
+    text.append(kernels);
+    return python_wrapped(text).text();
+  }
+};
+
+class PassEmitter {
+ public:
+  PassEmitter(const LoopProgram& program, std::string pass, File& fast, File& general)
+      : given_(split_halves(program)), fast_(fast), general_(general) {
+    out_.name = std::move(pass);
+  }
+
+  Result<kernel::Pass> run() {
+    const LoopProgram dense = collapse(given_);
+    LoopProgram any = given_;
+    for (LoopKernel& kernel : any.kernels) kernel.name += "_general";
+    for (size_t k = 0; k < given_.kernels.size(); ++k) {
+      KW_TRY(Written fast, write_kernel(dense, dense.kernels[k], Form::Fast));
+      KW_TRY(Written general, write_kernel(any, any.kernels[k], Form::General));
+      fast_.take(fast);
+      general_.take(general);
+      if (!fast.workers.empty()) workers_ = fast.workers;
+      add_steps(fast, general);
     }
-    for (kernel::Step& step : written.steps) {
-      for (kernel::Entry& entry : step.entries) {
-        entry.file = out.file;
-        for (std::string& size : entry.launch.grid) size = with_workers(size);
-        for (kernel::Argument& argument : entry.arguments)
-          if (argument.kind == kernel::Argument::Kind::Size) argument.of = with_workers(argument.of);
-      }
-      out.pass.steps.push_back(std::move(step));
+    name_workers();
+    return std::move(out_);
+  }
+
+ private:
+  // Both have the same steps, in the same order.
+  void add_steps(Written& fast, Written& general) {
+    KW_ASSERT(fast.steps.size() == general.steps.size(), "both forms of a kernel have the same steps");
+    for (const Written* written : {&fast, &general})
+      for (const kernel::Buffer& part : written->workspace)
+        if (std::find(out_.buffers.begin(), out_.buffers.end(), part) == out_.buffers.end())
+          out_.buffers.push_back(part);
+    for (size_t s = 0; s < fast.steps.size(); ++s) {
+      kernel::Step step;
+      step.entries.push_back(std::move(fast.steps[s].entries[0]));
+      step.entries.push_back(std::move(general.steps[s].entries[0]));
+      step.entries[0].file = fast_.name;
+      step.entries[1].file = general_.name;
+      out_.steps.push_back(std::move(step));
     }
   }
-  Lines text;
-  for (const std::string& line : options.comment) text.line(line.empty() ? "#" : "# " + line);
-  text.line("import triton");
-  text.line("import triton.language as tl");
-  text.line("");
-  text.line("");
-  append_functions(functions, text);
-  text.append(kernels);
-  out.text = text.text();
+
+  // The loop form leaves open how many slices a sum has.
+  void name_workers() {
+    std::vector<kernel::Buffer> workspace;
+    const std::string name = given_.workers ? given_.symbols[static_cast<size_t>(*given_.workers)].name : "workers";
+    auto counted = [&](const std::string& size) {
+      if (workers_.empty()) return size;
+      return replace_word(size, name, workers_);
+    };
+    for (const Buffer& b : given_.buffers) {
+      if (b.role != Buffer::Role::Workspace) continue;
+      kernel::Buffer buffer{b.name, kernel::Role::Workspace, type_text(b.type, given_.type_parameters)};
+      for (const ir::Size& size : b.shape) buffer.shape.push_back(counted(size_text(size, given_)));
+      workspace.push_back(std::move(buffer));
+    }
+    out_.buffers.insert(out_.buffers.begin(), workspace.begin(), workspace.end());
+    for (kernel::Step& step : out_.steps)
+      for (kernel::Entry& entry : step.entries) {
+        for (std::string& size : entry.launch.grid) size = counted(size);
+        for (kernel::Argument& argument : entry.arguments)
+          if (argument.kind == kernel::Argument::Kind::Size || argument.kind == kernel::Argument::Kind::Constant)
+            argument.of = counted(argument.of);
+        entry.launch.warps = counted(entry.launch.warps);
+        for (std::string& guard : entry.guards) guard = counted(guard);
+      }
+    for (kernel::Buffer& b : out_.buffers)
+      for (std::string& size : b.shape) size = counted(size);
+  }
+
+  static std::string replace_word(const std::string& text, const std::string& word, const std::string& by) {
+    auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::string out;
+    for (size_t i = 0; i < text.size();) {
+      const bool here = text.compare(i, word.size(), word) == 0 && (i == 0 || !is_word(text[i - 1])) &&
+                        (i + word.size() >= text.size() || !is_word(text[i + word.size()]));
+      if (here) {
+        out += text == word ? by : "(" + by + ")";
+        i += word.size();
+      } else {
+        out += text[i++];
+      }
+    }
+    return out;
+  }
+
+  LoopProgram given_;
+  File &fast_, &general_;
+  kernel::Pass out_;
+  std::string workers_;
+};
+
+}  // namespace
+
+Result<Emitted> emit(const std::vector<PassOptions>& passes, const OpOptions& options) {
+  File fast{options.name + ".py", {}, {}}, general{options.name + "_general.py", {}, {}};
+  Emitted out;
+  for (const PassOptions& pass : passes) {
+    KW_TRY(kernel::Pass emitted, PassEmitter(*pass.program, pass.pass, fast, general).run());
+    out.passes.push_back(std::move(emitted));
+  }
+  out.files[fast.name] = fast.text(options.comment);
+  out.files[general.name] = general.text(options.general_comment);
   return out;
 }
 

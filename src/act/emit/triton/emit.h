@@ -1,6 +1,8 @@
-// A pass of the loop form as a Python file of Triton kernels, and how they are launched.
+// The passes of an op, in the loop form, as Python files of Triton kernels, and how they are launched. NAME.py has the
+// fast kernels of all passes; NAME_general.py serves the calls that their guards turn away.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,16 +13,21 @@ namespace kw::act::triton {
 
 struct PassOptions {
   std::string pass = "forward";
-  std::vector<std::string> comment;  // lines at the head of the file
+  const LoopProgram* program = nullptr;
 };
 
-struct EmittedPass {
-  std::string file;  // rms_norm_forward.py
-  std::string text;
-  kernel::Pass pass;
+struct OpOptions {
+  std::string name;                          // rms_norm
+  std::vector<std::string> comment;          // lines at the head of NAME.py
+  std::vector<std::string> general_comment;  // and of NAME_general.py
+};
+
+struct Emitted {
+  std::map<std::string, std::string> files;
+  std::vector<kernel::Pass> passes;
 };
 
 // Refuses, by the name of the rule, what the target cannot do yet.
-Result<EmittedPass> emit(const LoopProgram& program, const PassOptions& options);
+Result<Emitted> emit(const std::vector<PassOptions>& passes, const OpOptions& options);
 
 }  // namespace kw::act::triton

@@ -1,16 +1,14 @@
-// One kernel of the loop form as a @triton.jit function. What one program works on at a time is a tile:
-//
-//   elements   a tile of all elements, flattened
-//   row        one parallel point; the tile is its whole row where that fits, else the row goes by in tiles
-//   column     a tile of the innermost axis, times a tile of the reduced ones
-//   whole      everything, in chunks; a second kernel adds them up
+// One kernel of the loop form as @triton.jit functions, in one of two forms: fast, for dense tensors and rows that one
+// program holds, and general, which serves any call.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "act/emit/lines.h"
+#include "act/emit/triton/expressions.h"
 #include "act/loop/loop.h"
 #include "base/result.h"
 #include "kernel/manifest.h"
@@ -22,8 +20,10 @@ struct Written {
   std::vector<kernel::Step> steps;
   std::vector<kernel::Buffer> workspace;  // beside the program's own
   std::set<std::string> functions;        // of runtime/triton/math.py
+  std::string workers;                    // how many slices a sum that rides along has; empty: there is none
 };
 
-Result<Written> write_kernel(const LoopProgram& program, const LoopKernel& kernel);
+Result<Written> write_kernel(const LoopProgram& program, const LoopKernel& kernel, Form form,
+                             const std::string& workers = {});
 
 }  // namespace kw::act::triton
