@@ -28,7 +28,7 @@ EXAMPLES = (
     "l2_normalize layer_norm log_softmax mean_middle mish mse poly_norm relu_squared rms_norm_gemma rms_norm_llama "
     "rms_norm_mixed rms_norm_none silu softmax softplus swiglu tvd"
 ).split()
-TARGETS = ("cpu", "cuda")
+TARGETS = ("cpu", "cuda", "triton")
 
 
 def kw(workspace, *arguments, env=None):

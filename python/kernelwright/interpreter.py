@@ -1,6 +1,6 @@
-"""Triton's interpreter as a stand-in for a GPU. Where it casts to bf16 it cuts the last bits off (Triton 3.6 to 3.9), and
-a cast of fp64 to bf16 takes the number for bits; a GPU rounds to nearest, ties to even. With that set right, what runs
-here is judged by the bound of the real rounding, and by nothing looser."""
+"""Triton's interpreter as a stand-in for a GPU. Where it casts to bf16 it cuts the last bits off (Triton 3.6 to 3.9),
+and a cast of fp64 to bf16 takes the number for bits; a GPU rounds to nearest, ties to even. With that set right, what
+runs here is judged by the bound of the real rounding, and by nothing looser."""
 
 import numpy as np
 import triton.language as tl

@@ -160,6 +160,11 @@ class Call:
     def warps(self, entry):
         return self.size(str(entry["launch"].get("warps", 4)))
 
+    def options(self, entry):
+        """How a Triton kernel is compiled. A product that is rounded to 16 bits and then added to would become one
+        fused operation, without its rounding: nothing is fused but what the text itself fuses."""
+        return {"num_warps": self.warps(entry), "enable_fp_fusion": False}
+
 
 def load_module(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -185,5 +190,5 @@ def run_triton(manifest, folder, pass_name, tensors, scalars=None, multiprocesso
             modules[entry["file"]] = load_module(folder / entry["file"])
         positional, constants = call.arguments(entry)
         kernel = getattr(modules[entry["file"]], entry["symbol"])
-        kernel[grid](*positional, **constants, num_warps=call.warps(entry))
+        kernel[grid](*positional, **constants, **call.options(entry))
     return call.tensors

@@ -1,6 +1,7 @@
-"""A worker that runs Triton kernels for the engine (src/device/triton): on the GPU, or, where there is none, in Triton's
-interpreter. Requests come in by stdin, one line each, with the descriptor of the memory that holds the buffers; answers
-leave by the former stdout, so that kernels may print. What a kernel does wrong ends this process and not the engine."""
+"""A worker that runs Triton kernels for the engine (src/device/triton): on the GPU, or, where there is none, in
+Triton's interpreter. Requests come in by stdin, one line each, with the descriptor of the memory that holds the
+buffers; answers leave by the former stdout, so that kernels may print. What a kernel does wrong ends this process, not
+the engine."""
 
 import ctypes
 import importlib.util
@@ -107,7 +108,9 @@ class Arena:
 
     def bytes(self, first, end):
         """A tensor over a part of the memory."""
-        return torch.frombuffer((ctypes.c_uint8 * max(end - first, 1)).from_address(self.memory + first), dtype=torch.uint8)
+        return torch.frombuffer(
+            (ctypes.c_uint8 * max(end - first, 1)).from_address(self.memory + first), dtype=torch.uint8
+        )
 
     def close(self):
         Situation.memory = Situation.size = 0
@@ -201,13 +204,12 @@ class Program:
             signed = pattern - (1 << 8 * width) if width > 1 and pattern >> (8 * width - 1) else pattern
             return lambda: buffers.elements(offset, count, dtype).fill_(signed)
         kernel = load(call["library"], call["symbol"])
-        values = [
-            buffers.at(slot[1], _DTYPES[slot[2]]) if slot[0] == "b" else number(slot) for slot in call["slots"]
-        ]
+        values = [buffers.at(slot[1], _DTYPES[slot[2]]) if slot[0] == "b" else number(slot) for slot in call["slots"]]
         grid = tuple(call["launch"][0])
         if 0 in grid:
             return lambda: None
-        options = dict(call["constants"], num_warps=call["warps"])
+        # Nothing is fused but what the text fuses: see manifest.py.
+        options = dict(call["constants"], num_warps=call["warps"], enable_fp_fusion=False)
         return lambda: kernel[grid](*values, **options)
 
     def run(self, index):

@@ -159,7 +159,8 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
   std::optional<Answer> answer;
   const int descriptors[] = {arena.descriptor()};
   if (child_->write_line(to_line(request_for(programs, arena, options, limits_)), descriptors)) {
-    if (const auto line = child_->read_line(patience(limits_, arena, options) + (starts ? start_ : std::chrono::milliseconds(0))))
+    if (const auto line =
+            child_->read_line(patience(limits_, arena, options) + (starts ? start_ : std::chrono::milliseconds(0))))
       answer = answer_from_line(*line);
     if (answer && answer->signal) static_cast<void>(child_->read_line(std::chrono::seconds(1)));  // until it has ended
   }

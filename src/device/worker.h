@@ -85,8 +85,8 @@ class Worker {
   // A program that starts the worker and watches it (a sanitizer), with its own arguments.
   void set_wrapper(std::vector<std::string> argv) { wrapper_ = std::move(argv); }
 
-  // Another worker than this binary, by what it is started with; it speaks the same lines. `start`: how long it may take
-  // until it hears the first.
+  // Another worker than this binary, by what it is started with; it speaks the same lines. `start`: how long it may
+  // take until it hears the first.
   void set_command(std::vector<std::string> argv, std::chrono::milliseconds start) {
     command_ = std::move(argv);
     start_ = start;

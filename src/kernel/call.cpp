@@ -211,8 +211,7 @@ Result<std::int64_t> warps_of(const Entry& entry, const Facts& facts) {
   if (entry.launch.warps.empty()) return kUsual;
   KW_TRY(const std::int64_t warps, evaluate_size(entry.launch.warps, facts));
   if (warps < 1 || warps > kMost || (warps & (warps - 1)) != 0)
-    return bad_input(fmt::format("{} would run with {} warps", entry.symbol, warps), {},
-                     "a power of two, at most 32");
+    return bad_input(fmt::format("{} would run with {} warps", entry.symbol, warps), {}, "a power of two, at most 32");
   return warps;
 }
 

@@ -33,7 +33,7 @@ SIZES = [
 ]
 USUAL = {
     "rows": 5, "cols": 20, "batch": 3, "seq": 7, "hidden": 24, "intermediate": 9, "vocab": 37, "tokens": 6,
-    "channels": 64, "height": 3, "width": 5,
+    "channels": 32, "height": 2, "width": 3,
 }  # fmt: skip
 DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
 
@@ -164,6 +164,13 @@ def test_strided_inputs_take_the_other_entry(generated):
     assert Call(answer["manifest"], "forward", inputs, {}).entry(step)["symbol"].endswith("_general")
     results = run_triton(answer["manifest"], answer["folder"], "forward", inputs)
     expect_within_bounds(answer, "forward", inputs, results, dict.fromkeys(answer["manifest"]["types"], torch.float32))
+
+
+def test_a_row_that_registers_cannot_hold_is_read_again(generated):
+    text = generated["softmax"]["files"]["softmax.py"]
+    assert "if BLOCK > 16384:" in text and 'eviction_policy="evict_first"' in text
+    types = {parameter: torch.float32 for parameter in generated["softmax"]["manifest"]["types"]}
+    run_both_passes(generated["softmax"], "softmax", types, {"rows": 2, "cols": 16400})
 
 
 def test_a_row_too_long_for_one_program_goes_by_in_tiles(generated):

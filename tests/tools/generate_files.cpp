@@ -15,7 +15,9 @@ using namespace kw;
 Status write(const std::string& profile_path, const std::string& target, const std::filesystem::path& folder) {
   KW_TRY(const std::string text, read_text(profile_path));
   KW_TRY(const profile::Profile profile, profile::from_yaml(text, profile_path));
-  const kernel::Target kind = target == "cpu" ? kernel::Target::Cpu : kernel::Target::Cuda;
+  const kernel::Target kind = target == "cpu"    ? kernel::Target::Cpu
+                              : target == "cuda" ? kernel::Target::Cuda
+                                                 : kernel::Target::Triton;
   KW_TRY(const act::Generated generated, act::act(profile, {}, kind));
   for (const auto& [path, content] : generated.files)
     KW_CHECK(write_file_atomically((folder / path).string(), content));

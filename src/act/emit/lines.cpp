@@ -76,28 +76,38 @@ std::vector<std::string> items_of(const std::string& list) {
 
 Lines python_wrapped(const Lines& lines, size_t width) {
   Lines out;
-  auto emit = [&](auto&& self, const std::string& line) -> void {
+  auto emit = [&](auto&& self, std::string line) -> void {
     const size_t indent = line.find_first_not_of(' ');
     if (line.size() <= width || indent == std::string::npos || line[indent] == '#') {
       out.line(line);
       return;
     }
+    const std::string comma = line.ends_with(",") ? "," : "";  // of an item of a list
+    line.resize(line.size() - comma.size());
     const std::string pad(indent, ' ');
     const size_t equals = line.find(" = "), from = equals == std::string::npos ? indent : equals + 3;
     // A call, perhaps with a conversion of its result behind it; in the innermost that is the whole of it.
     size_t open = from;
-    while (open < line.size() && (std::isalnum(static_cast<unsigned char>(line[open])) || line[open] == '_' || line[open] == '.'))
+    while (open < line.size() &&
+           (std::isalnum(static_cast<unsigned char>(line[open])) || line[open] == '_' || line[open] == '.'))
       ++open;
     const size_t close = open < line.size() && line[open] == '(' ? closing(line, open) : std::string::npos;
     const bool is_call = close != std::string::npos && (close + 1 == line.size() || line[close + 1] == '.');
     if (!is_call) {
       if (equals == std::string::npos) {
-        out.line(line);
+        out.line(line + comma);
         return;
       }
       out.line(line.substr(0, from) + "(");
       out.line(pad + "    " + line.substr(from));
       out.line(pad + ")");
+      return;
+    }
+    // A conversion behind the call is what is broken, where all before it fits.
+    if (const size_t last = line.rfind('('); last > close && last < width) {
+      out.line(line.substr(0, last + 1));
+      out.line(pad + "    " + line.substr(last + 1, line.size() - last - 2));
+      out.line(pad + ")" + comma);
       return;
     }
     const std::string inside = line.substr(open + 1, close - open - 1);
@@ -107,7 +117,7 @@ Lines python_wrapped(const Lines& lines, size_t width) {
     } else {
       for (const std::string& item : items_of(inside)) self(self, pad + "    " + item + ",");
     }
-    out.line(pad + line.substr(close));
+    out.line(pad + line.substr(close) + comma);
   };
   for (const std::string& line : lines.all()) emit(emit, line);
   return out;

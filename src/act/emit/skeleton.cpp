@@ -127,8 +127,8 @@ Lines Skeleton::fill() const {
       const Filling& filling = filling_of(*hole);
       if (hole->kind == "LIST") {
         std::string tail = line.substr(from);
-        const std::string list = python_ ? python_list(more + text, filling.lines, tail)
-                                         : bracketed(more + text, filling.lines, tail);
+        const std::string list =
+            python_ ? python_list(more + text, filling.lines, tail) : bracketed(more + text, filling.lines, tail);
         for (const std::string& wrapped : split_lines(list)) out.line(wrapped);
         text.clear();
         from = std::string::npos;

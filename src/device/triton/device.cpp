@@ -61,9 +61,8 @@ class TritonDevice final : public Device {
       hash.add("triton kernel 1:" + python_.path + ":" + python_.triton + ":" + file + ":");
       hash.add(found->second);
       CompiledFile compiled{file, {}, hash.hex(), {}, "Triton " + python_.triton, false, 0};
-      KW_TRY(const Cache::Made made, cache_.file(compiled.key, ".py", [&] {
-        return checked(python_.path, file, found->second);
-      }));
+      KW_TRY(const Cache::Made made,
+             cache_.file(compiled.key, ".py", [&] { return checked(python_.path, file, found->second); }));
       compiled.library = made.path;
       compiled.cached = made.hit;
       set.files.push_back(std::move(compiled));

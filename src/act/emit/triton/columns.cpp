@@ -1,5 +1,5 @@
-// Neighbouring columns together: a tile has some of them, times some of what is reduced. Where columns alone are too few
-// programs, the reduced axes are cut into chunks, and a second kernel adds up what these found.
+// Neighbouring columns together: a tile has some of them, times some of what is reduced. Where columns alone are too
+// few programs, the reduced axes are cut into chunks, and a second kernel adds up what these found.
 #include <algorithm>
 
 #include "act/emit/triton/launch.h"
@@ -37,8 +37,8 @@ std::vector<Writer::Total> Writer::column_stage(const Stage& stage, const std::v
 bool Writer::splits_columns() const {
   int loops = 0;
   for (const Stage& stage : kernel_.stages) loops += !stage.loop.empty();
-  const bool over_workers = loop_.size() == 1 && program_.workers &&
-                            axis_of(loop_[0]).size == ir::Size::symbol(*program_.workers);
+  const bool over_workers =
+      loop_.size() == 1 && program_.workers && axis_of(loop_[0]).size == ir::Size::symbol(*program_.workers);
   return loops == 1 && !over_workers;
 }
 
@@ -137,8 +137,8 @@ void Writer::columns() {
   for (size_t t = 0; t < totals.size(); ++t)
     last.line("    " + variables[t] + " = " +
               combined(totals[t].value, variables[t],
-                       "tl.load(" + part_address(parts[t], "chunk") + ", mask=mask, other=" +
-                           reduction(totals[t].value).neutral + ")"));
+                       "tl.load(" + part_address(parts[t], "chunk") +
+                           ", mask=mask, other=" + reduction(totals[t].value).neutral + ")"));
   for (size_t t = 0; t < totals.size(); ++t)
     finish(totals[t].value, reduce(totals[t].value, variables[t], 0, true), last);
   for (const Stage& stage : kernel_.stages) after(stage, last);
@@ -146,7 +146,8 @@ void Writer::columns() {
   out_.lines.line("");
   Skeleton second = frame(point, last);
   const ColumnTile sums_tile = column_tile(cols, points, tile.chunks, false);
-  const std::string few = "ceil_div(" + cols + ", " + sums_tile.block + ")" + (points == "1" ? "" : "*(" + points + ")");
+  const std::string few =
+      "ceil_div(" + cols + ", " + sums_tile.block + ")" + (points == "1" ? "" : "*(" + points + ")");
   finish_function(second, kernel_.name + "_finish",
                   {{{"BLOCK", sums_tile.block}, {"REDUCED", sums_tile.reduced}}, {few}, sums_tile.warps, {}}, {}, parts,
                   {{"chunks", tile.chunks}});

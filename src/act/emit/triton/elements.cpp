@@ -30,7 +30,8 @@ void Writer::elements() {
     Skeleton skeleton = Skeleton::load(kSkeletons, "elements");
     skeleton.name("i", names_.variable(parallel_[0])).expression("count", names_.size(parallel_[0]));
     skeleton.statements("body", body);
-    finish_function(skeleton, kernel_.name, {{{"BLOCK", kElements}}, {"ceil_div(" + count + ", " + kElements + ")"}, "4", {}});
+    finish_function(skeleton, kernel_.name,
+                    {{{"BLOCK", kElements}}, {"ceil_div(" + count + ", " + kElements + ")"}, "4", {}});
     return;
   }
   row_axes_ = Axes(parallel_.begin(), parallel_.end() - 1);
@@ -49,12 +50,13 @@ void Writer::elements() {
       .expression("index", form_ == Form::Fast ? "tl.int32" : "tl.int64")  // a guard sees to it that 32 bits do
       .statements("body", body);
   const Tile tile = element_tile(columns);
-  finish_function(skeleton, kernel_.name,
-                  {{{"ROWS", tile.rows}, {"BLOCK", tile.block}},
-                   {"ceil_div(" + manifest_product(row_axes_) + ", " + tile.rows + ")*ceil_div(" + columns + ", " +
-                    tile.block + ")"},
-                   tile.warps,
-                   {form_ == Form::Fast ? std::vector<std::string>{columns + " < 2147483648"} : std::vector<std::string>{}}});
+  finish_function(
+      skeleton, kernel_.name,
+      {{{"ROWS", tile.rows}, {"BLOCK", tile.block}},
+       {"ceil_div(" + manifest_product(row_axes_) + ", " + tile.rows + ")*ceil_div(" + columns + ", " + tile.block +
+        ")"},
+       tile.warps,
+       {form_ == Form::Fast ? std::vector<std::string>{columns + " < 2147483648"} : std::vector<std::string>{}}});
 }
 
 }  // namespace kw::act::triton

@@ -22,6 +22,9 @@ void append_functions(const std::set<std::string>& wanted, Lines& out) {
     }
     if (copies) out.line(line);
   }
+  // The last function of the file has nothing behind it.
+  for (int blank = 0; !wanted.empty() && blank < 2; ++blank)
+    if (const auto& all = out.all(); !(all.back().empty() && all[all.size() - 2].empty())) out.line("");
 }
 
 // One file as it grows.

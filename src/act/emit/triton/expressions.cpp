@@ -208,7 +208,8 @@ Text Expressions::call(const std::string& function, const Map& map, Kind kind, i
   for (size_t i = 0; i < map.args.size(); ++i) {
     const Text argument = operand(map.args[i], kind, type);
     const bool tensor = map.args.size() > 1 || !is_plain(map.args[i]);
-    text += (i ? ", " : "") + (tensor ? argument.text : "tl.full([], " + argument.text + ", " + compute_type(type) + ")");
+    text +=
+        (i ? ", " : "") + (tensor ? argument.text : "tl.full([], " + argument.text + ", " + compute_type(type) + ")");
   }
   return {text + ")", kind};
 }
@@ -245,8 +246,7 @@ Text Expressions::power(const Value& value, const Map& map) {
 Text Expressions::quotient(const Value& value, const Map& map) {
   const bool by_row = form_ == Form::Fast && value.type.floor() != DType::F64 && along_columns &&
                       along_columns(map.args[0]) && !along_columns(map.args[1]) && !is_plain(map.args[1]);
-  if (!by_row)
-    return infix(" / ", Level::Product, map, Kind::Float, value.type, kind_of(value.type));
+  if (!by_row) return infix(" / ", Level::Product, map, Kind::Float, value.type, kind_of(value.type));
   call_function("divided");
   return call("divided", map, Kind::Float, value.type);
 }

@@ -60,9 +60,9 @@ class Expressions {
   }
 
   static Kind kind_of(ir::Type type);
-  static bool rounds(ir::Type type);           // whether what was computed still has to be rounded to the type
-  std::string type_name(ir::Type type);        // in memory
-  std::string compute_type(ir::Type type);     // in registers: "tl.float32"
+  static bool rounds(ir::Type type);        // whether what was computed still has to be rounded to the type
+  std::string type_name(ir::Type type);     // in memory
+  std::string compute_type(ir::Type type);  // in registers: "tl.float32"
   std::string widened(const std::string& text, ir::Type type);  // from memory's type to that of registers
   Text round(const Text& text, ir::Type type);
 

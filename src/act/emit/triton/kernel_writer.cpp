@@ -10,9 +10,10 @@ namespace kw::act::triton {
 namespace {
 
 constexpr std::string_view kReserved[] = {
-    "tl",    "triton", "mask",  "start",  "BLOCK", "ROWS",     "REDUCED", "CHUNKS",  "STAGES",  "chunk", "chunks", "worker",
-    "point", "first", "tile",   "place", "range",  "float", "element",  "reduced", "square",  "cube",    "sign",  "expm1",  "log1p",
-    "tanh",  "wide",   "wide_tanh", "wide_sqrt", "nan_max", "nan_min", "promoted",  "divided"};
+    "tl",        "triton",    "mask",    "start",   "BLOCK",    "ROWS",   "REDUCED", "CHUNKS", "STAGES",
+    "chunk",     "chunks",    "worker",  "point",   "first",    "tile",   "place",   "range",  "float",
+    "element",   "reduced",   "square",  "cube",    "sign",     "expm1",  "log1p",   "tanh",   "wide",
+    "wide_tanh", "wide_sqrt", "nan_max", "nan_min", "promoted", "divided"};
 
 }  // namespace
 

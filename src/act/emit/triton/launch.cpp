@@ -47,9 +47,7 @@ std::string row_workers(const std::string& points, const Tile& tile) {
                                "ceil_div(" + points + ", 4*(" + tile.rows + "))"));
 }
 
-std::string streamed_workers(const std::string& points) {
-  return at_least("1", at_most("8*multiprocessors", points));
-}
+std::string streamed_workers(const std::string& points) { return at_least("1", at_most("8*multiprocessors", points)); }
 
 // What is cut into chunks reads whole lines of memory, row by row; the sum of chunks has few columns and many rows.
 ColumnTile column_tile(const std::string& columns, const std::string& points, const std::string& reduced, bool split) {
@@ -58,7 +56,8 @@ ColumnTile column_tile(const std::string& columns, const std::string& points, co
   tile.reduced = at_most(split ? "8" : "64", "next_pow2(" + reduced + ")");
   tile.warps = "4";
   if (split) {
-    const std::string programs = "ceil_div(" + columns + ", " + tile.block + ")" + (points == "1" ? "" : "*(" + points + ")");
+    const std::string programs =
+        "ceil_div(" + columns + ", " + tile.block + ")" + (points == "1" ? "" : "*(" + points + ")");
     tile.chunks = at_least("1", at_most("ceil_div(8*multiprocessors, max(1, " + programs + "))",
                                         "ceil_div(" + reduced + ", 4*" + tile.reduced + ")"));
   }

@@ -8,6 +8,7 @@
 namespace kw::act::triton {
 
 inline constexpr int64_t kLongestRow = 32768;  // elements of a row that one program holds
+inline constexpr int64_t kMostHeld = 16384;    // of them, of two tensors at once, that stay in registers
 inline const std::string kElements = "1024";   // elements of a program, each by itself: 16 bytes a thread in bf16
 inline const std::string kWholeTile = "2048";
 

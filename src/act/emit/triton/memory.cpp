@@ -78,7 +78,8 @@ std::string Writer::load_text(const Load& load) {
   } else if (!mask.empty()) {
     other = ", other=0";
   }
-  return "tl.load(" + address(load.buffer, load.at) + (mask.empty() ? "" : ", mask=" + mask + other) + ")";
+  const std::string last = reloading_ ? ", eviction_policy=\"evict_first\"" : "";
+  return "tl.load(" + address(load.buffer, load.at) + (mask.empty() ? "" : ", mask=" + mask + other) + last + ")";
 }
 
 void Writer::store(const Store& store, Lines& out) {

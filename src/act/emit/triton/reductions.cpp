@@ -26,8 +26,8 @@ Writer::Reduction Writer::reduction(ValueId id) {
 std::string Writer::masked(ValueId id) {
   const ValueId arg = std::get<Reduced>(kernel_[id].what).arg;
   const Reduction how = reduction(id);
-  const std::string term = Expressions::kind_of(kernel_[arg].type) == Kind::Float ? expressions_.as_float(arg)
-                                                                                  : expressions_.of(arg).text;
+  const std::string term =
+      Expressions::kind_of(kernel_[arg].type) == Kind::Float ? expressions_.as_float(arg) : expressions_.of(arg).text;
   if (how.combine == "+" && vanishes(arg)) return term;
   return "tl.where(" + mask_ + ", " + term + ", " + how.neutral + ")";
 }

@@ -1,7 +1,6 @@
 // Rows that a program holds whole: everything about them is read once. Short rows share a program.
 #include <algorithm>
 
-#include "act/emit/access.h"
 #include "act/emit/triton/launch.h"
 #include "act/emit/triton/writer.h"
 
@@ -14,6 +13,26 @@ bool Writer::is_resident() const {
     for (const Accumulate& sum : stage.accumulates)
       if (meet(axes_of_access(sum.at), parallel_)) return false;
   return true;
+}
+
+// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache.
+void Writer::reload(const Stage& stage, Lines& out) {
+  const std::map<ValueId, Text> before = expressions_.environment;
+  std::vector<ValueId> again;
+  std::erase_if(expressions_.environment, [&](const auto& known) { return meet(kernel_[known.first].axes, loop_); });
+  for (ValueId v : pending(roots_of(stage)))
+    if (before.contains(v)) again.push_back(v);
+  if (again.empty()) {
+    expressions_.environment = before;
+    return;
+  }
+  Lines lines;
+  reloading_ = true;
+  define(again, lines);
+  reloading_ = false;
+  expressions_.environment = before;
+  out.line("if BLOCK > " + std::to_string(kMostHeld) + ":");
+  for (const std::string& line : lines.all()) out.line("    " + line);
 }
 
 void Writer::rows() {
@@ -32,10 +51,18 @@ void Writer::rows() {
   Lines setup, body, ends;
   std::vector<Sum> sums = sums_of(true);
   open_sums(sums, "ROWS, ", setup);
+  std::set<BufferId> loaded, per_row;  // along the row; and of each row another one
+  for (const Value& value : kernel_.values)
+    if (const Load* load = std::get_if<Load>(&value.what); load && meet(axes_of_access(load->at), loop_)) {
+      loaded.insert(load->buffer);
+      if (meet(axes_of_access(load->at), parallel_)) per_row.insert(load->buffer);
+    }
+  const bool reloads = !accumulates_ && per_row.size() > 1;
   body.append(positions(row, parallel_));
   for (const Stage& stage : kernel_.stages) {
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
+    if (reloads && !stage.loop.empty()) reload(stage, body);
     define(roots_of(stage), body, stored);
     for (ValueId r : stage.reductions) finish(r, reduce(r, masked(r), 1, true), body);
     add_to_sums(sums, stage, body);
@@ -57,20 +84,15 @@ void Writer::rows() {
                      fits});
     return;
   }
-  // What a pipeline would have to hold of the next rows.
-  std::set<BufferId> loaded;
-  for (const Access& access : accesses_of(kernel_))
-    if (meet(axes_of_access(*access.at), loop_) && !access.slice) loaded.insert(access.buffer);
+  // A pipeline holds the next rows of all of them.
   const Tile tile = row_tile(n, static_cast<int>(loaded.size()));
   out_.workers = row_workers(points, tile);
   Skeleton skeleton = Skeleton::load(kSkeletons, "rows_with_sums");
   skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
   skeleton.statements("setup", setup).statements("body", body).statements("ends", ends);
-  finish_function(skeleton, kernel_.name,
-                  {{{"ROWS", tile.rows}, {"BLOCK", tile.block}, {"STAGES", tile.stages}},
-                   {"workers"},
-                   tile.warps,
-                   fits});
+  finish_function(
+      skeleton, kernel_.name,
+      {{{"ROWS", tile.rows}, {"BLOCK", tile.block}, {"STAGES", tile.stages}}, {"workers"}, tile.warps, fits});
 }
 
 }  // namespace kw::act::triton

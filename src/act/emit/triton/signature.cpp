@@ -53,8 +53,7 @@ void Writer::finish_function(Skeleton& skeleton, const std::string& name, const 
   entry.symbol = name;
   for (BufferId id : used_) {
     parameters.push_back(buffer(id).name);
-    entry.arguments.push_back(
-        {written_.contains(id) ? Argument::Kind::Write : Argument::Kind::Read, buffer(id).name});
+    entry.arguments.push_back({written_.contains(id) ? Argument::Kind::Write : Argument::Kind::Read, buffer(id).name});
   }
   for (const auto* names : {&reads, &writes})
     for (const std::string& part : *names) {

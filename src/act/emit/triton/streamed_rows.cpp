@@ -56,7 +56,8 @@ void Writer::stream(const Stage& stage, const std::vector<Sum>& sums, Lines& out
   auto open_partials = [&](bool per_row, Lines& to) {
     for (const Partial& p : partials)
       if (p.per_row == per_row)
-        to.line(p.variable + " = tl.zeros([BLOCK], dtype=" + expressions_.compute_type(buffer(p.sum->buffer).type) + ")");
+        to.line(p.variable + " = tl.zeros([BLOCK], dtype=" + expressions_.compute_type(buffer(p.sum->buffer).type) +
+                ")");
   };
   auto close_partials = [&](bool per_row, Lines& to) {
     bool any = false;

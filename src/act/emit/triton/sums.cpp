@@ -73,7 +73,8 @@ void Writer::add_to_sums(const std::vector<Sum>& sums, const Stage& stage, Lines
 }
 
 void Writer::add_in_memory(const Accumulate& sum, const std::string& term, const std::string& mask, Lines& out) {
-  const std::string place = names_.fresh(buffer(sum.buffer).name + "_at"), masked = mask.empty() ? "" : ", mask=" + mask;
+  const std::string place = names_.fresh(buffer(sum.buffer).name + "_at"),
+                    masked = mask.empty() ? "" : ", mask=" + mask;
   out.line(place + " = " + slice_address(sum));
   out.line("tl.store(" + place + ", tl.load(" + place + masked + ") + " + term + masked + ")");
 }

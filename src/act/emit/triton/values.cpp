@@ -85,9 +85,9 @@ void Writer::define(const std::vector<ValueId>& roots, Lines& out, const std::se
     if (stored.contains(v) && wanted == 1) continue;
     Text text = expressions_.of(v);
     const bool is_root = std::find(roots.begin(), roots.end(), v) != roots.end();
-    const bool variable = !is_identifier(text.text) &&
-                          (wanted > 1 || std::holds_alternative<Load>(value.what) || is_named(value.name) ||
-                           (as_variables && is_root) || text.text.size() > kLongestInline);
+    const bool variable =
+        !is_identifier(text.text) && (wanted > 1 || std::holds_alternative<Load>(value.what) || is_named(value.name) ||
+                                      (as_variables && is_root) || text.text.size() > kLongestInline);
     if (variable) {
       const std::string name = names_.value(v);
       out.line(name + " = " + text.text);

@@ -14,8 +14,8 @@ void Writer::whole() {
       ++loops;
     }
   if (accumulates_) expressions_.refuse("sum-beside-a-whole");
-  const bool over_workers = loop_.size() == 1 && program_.workers &&
-                            axis_of(loop_[0]).size == ir::Size::symbol(*program_.workers);
+  const bool over_workers =
+      loop_.size() == 1 && program_.workers && axis_of(loop_[0]).size == ir::Size::symbol(*program_.workers);
   if (loops != 1 || over_workers) {
     whole_alone();
     return;
@@ -44,7 +44,8 @@ void Writer::whole() {
   Skeleton first = Skeleton::load(kSkeletons, "whole");
   first.name("i", i).expression("count", parenthesised(text_product(loop_)));
   first.statements("setup", setup).statements("body", body).statements("parts", parts);
-  finish_function(first, kernel_.name, {{{"BLOCK", kWholeTile}}, {chunks}, "8", {}}, part_names, {}, {{"chunks", chunks}});
+  finish_function(first, kernel_.name, {{{"BLOCK", kWholeTile}}, {chunks}, "8", {}}, part_names, {},
+                  {{"chunks", chunks}});
 
   used_.clear();
   strides_.clear();
@@ -53,8 +54,10 @@ void Writer::whole() {
   for (size_t t = 0; t < totals.size(); ++t) {
     const ValueId value = totals[t].value;
     const std::string neutral = reduction(value).neutral;
-    finish(value, reduce(value, "tl.load(" + part_names[t] + " + chunk, mask=chunk < chunks, other=" + neutral + ")", 0, false),
-           last);
+    finish(
+        value,
+        reduce(value, "tl.load(" + part_names[t] + " + chunk, mask=chunk < chunks, other=" + neutral + ")", 0, false),
+        last);
   }
   for (const Stage& s : kernel_.stages) after(s, last);
   out_.lines.line("");

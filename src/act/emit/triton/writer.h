@@ -42,13 +42,14 @@ class Writer {
   void once();
   void elements();
   void rows();
+  void reload(const Stage& stage, Lines& out);
   bool is_resident() const;  // a row fits into one program, where it is short enough
   void streamed_rows();
   void columns();
   void whole();
   void whole_alone();
 
-  void straight(Lines& out);                      // stages without a loop of their own in the text
+  void straight(Lines& out);                        // stages without a loop of their own in the text
   void stage_once(const Stage& stage, Lines& out);  // what comes before the loops
   void after(const Stage& stage, Lines& out);
 
@@ -154,7 +155,8 @@ class Writer {
   // The axes of a tile's rows and columns, and the masks of each and of both; those that a loop of the text runs along.
   Axes row_axes_, column_axes_;
   std::string row_mask_, column_mask_, mask_;
-  bool streamed_ = false;  // values along the loop are gone after its stage
+  bool reloading_ = false;  // what is loaded is not wanted again
+  bool streamed_ = false;   // values along the loop are gone after its stage
   Written out_;
 };
 
