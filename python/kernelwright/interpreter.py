@@ -1,6 +1,7 @@
 """Triton's interpreter as a stand-in for a GPU. Where it casts to bf16 it cuts the last bits off (Triton 3.6 to 3.9),
-and a cast of fp64 to bf16 takes the number for bits; a GPU rounds to nearest, ties to even. With that set right, what
-runs here is judged by the bound of the real rounding, and by nothing looser."""
+a cast of fp64 to bf16 takes the number for bits, and subnormal bf16 become other numbers in fp32; a GPU rounds to
+nearest, ties to even. With that set right, what runs here is judged by the bound of the real rounding, and by nothing
+looser."""
 
 import numpy as np
 import triton.language as tl
@@ -24,6 +25,11 @@ def to_bf16(values):
     return np.where(np.isnan(values), quiet_nan, rounded).astype(np.uint16)
 
 
+def from_bf16(bits):
+    """The same number in fp32. Triton's own conversion gets subnormal ones wrong."""
+    return (np.ascontiguousarray(bits).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
 def round_as_a_gpu():
     """Puts the rounding in its place; once is enough."""
     builder = interpreter.InterpreterBuilder
@@ -34,8 +40,10 @@ def round_as_a_gpu():
     def cast_impl(self, src, dst_type):
         if dst_type.scalar == tl.bfloat16 and src.dtype.scalar in (tl.float32, tl.float64):
             return interpreter.TensorHandle(to_bf16(src.data).reshape(src.data.shape), tl.bfloat16)
-        if src.dtype.scalar == tl.bfloat16 and dst_type.scalar == tl.float64:
-            return original(self, original(self, src, tl.float32), dst_type)
+        if src.dtype.scalar == tl.bfloat16 and dst_type.scalar in (tl.float32, tl.float64):
+            single = from_bf16(src.data).reshape(src.data.shape)
+            wide = single if dst_type.scalar == tl.float32 else single.astype(np.float64)
+            return interpreter.TensorHandle(wide, dst_type.scalar)
         return original(self, src, dst_type)
 
     cast_impl.rounds_to_nearest = True
