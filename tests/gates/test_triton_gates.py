@@ -55,7 +55,7 @@ def test_a_wrong_kernel_is_caught_by_its_gate(workspace, tmp_path, name):
     old, new, gate = WRONG[name]
     folder = tmp_path / "kernels"
     subprocess.run(["cp", "-r", workspace / "kernels", folder], check=True)
-    file = folder / "relu_squared" / "act" / "triton" / "ReLUSquared.py"
+    file = folder / "relu_squared" / "act" / "triton" / "relu_squared.py"
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
