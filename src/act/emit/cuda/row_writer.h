@@ -88,6 +88,7 @@ class RowWriter : public Writer {
       for (ValueId v : computed_in(*loops[s]))
         if (kept.contains(v)) done.insert(v);
     }
+    if (has_combine(kernel_)) text_.live += 2;  // what its runs take
   }
 
   void rows() {
