@@ -13,7 +13,6 @@
 #include "profile/yaml.h"
 
 namespace kw::cli {
-namespace {
 
 Status need_approval(const profile::KernelFolder& folder, const profile::Profile& profile, bool yes) {
   KW_TRY(const profile::ApprovalState approval, folder.profile_approval(profile));
@@ -25,6 +24,8 @@ Status need_approval(const profile::KernelFolder& folder, const profile::Profile
   return fail(ErrorKind::NeedsApproval, fmt::format("the profile of {} changed since it was approved", folder.name()),
               fmt::format("kw diff {0}, then kw approve {0}", folder.name()));
 }
+
+namespace {
 
 // What an earlier act wrote for the target, as far as its manifest says.
 std::vector<std::string> written_before(const profile::KernelFolder& folder, const std::string& target) {
@@ -79,11 +80,23 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
 }
 
 Action add_act(CLI::App& app) {
-  auto options = std::make_shared<ActOptions>();
-  app.add_option("NAME", options->name, "the kernel")->required();
-  app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton")->type_name("TARGET");
+  auto options = std::make_shared<PackageRequest>();
+  app.add_option("NAME", options->names, "the kernel; for a package, one or more")->required();
+  app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton; a package: cpu,cuda")
+      ->type_name("TARGET");
+  app.add_option("--into", options->into, "package:DIR, a Python package that builds into a wheel")
+      ->type_name("SET:DIR");
   app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
-  return [options](const Globals& globals) { return run_act(globals, *options); };
+  return [options](const Globals& globals) -> Result<Answer> {
+    if (!options->into.empty()) return run_package(globals, *options);
+    if (options->names.size() > 1)
+      return bad_input("several kernels at once can only become a package", {}, "--into package:DIR");
+    ActOptions one;
+    one.name = options->names[0];
+    if (!options->target.empty()) one.target = options->target;
+    one.yes = options->yes;
+    return run_act(globals, one);
+  };
 }
 
 }  // namespace kw::cli

@@ -11,8 +11,15 @@
 namespace kw::understand {
 struct UnderstandRequest;
 }
+namespace kw::profile {
+class KernelFolder;
+struct Profile;
+}  // namespace kw::profile
 
 namespace kw::cli {
+
+// The profile is approved, or `yes` approves it.
+Status need_approval(const profile::KernelFolder& folder, const profile::Profile& profile, bool yes);
 
 struct UnderstandOptions {
   std::string source;
@@ -48,6 +55,14 @@ struct ActOptions {
   bool yes = false;
 };
 Result<Answer> run_act(const Globals& globals, const ActOptions& options);
+
+struct PackageRequest {
+  std::vector<std::string> names;
+  std::string target;  // empty: cpu and cuda
+  std::string into;    // package:DIR
+  bool yes = false;
+};
+Result<Answer> run_package(const Globals& globals, const PackageRequest& request);
 
 struct VerifyOptions {
   std::string name, target = "cpu", kernel, manifest, reference, seed;

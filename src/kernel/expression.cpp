@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "kernel/expression_nodes.h"
 
 namespace kw::kernel {
 
@@ -24,6 +25,21 @@ class ExpressionParser {
   using Kind = Expression::Kind;
 
   explicit ExpressionParser(std::string_view text) { expression_.text_ = text; }
+
+  static std::vector<ExpressionNode> nodes(const Expression& expression) {
+    std::vector<ExpressionNode> out;
+    for (const Expression::Node& node : expression.nodes_) {
+      ExpressionNode one{{}, node.name, node.inputs};
+      if (node.op == Op::Whole) one.text = std::to_string(node.whole);
+      if (node.op == Op::Decimal) one.text = number_text(node.decimal);
+      for (const Function& function : kFunctions)
+        if (function.op == node.op) one.op = function.name;
+      for (const auto& [op, symbol] : kSymbols)
+        if (op == node.op) one.op = symbol;
+      out.push_back(std::move(one));
+    }
+    return out;
+  }
 
   Result<Expression> parse(Kind kind) {
     if (expression_.text_.size() > kLongestText) return bad_input("this expression is too long");
@@ -55,6 +71,24 @@ class ExpressionParser {
       {"unit", Op::Unit, "b", Kind::Condition},
       {"aligned", Op::Aligned, "bn", Kind::Condition},
       {"same_strides", Op::SameStrides, "bb", Kind::Condition},
+  }};
+
+  static constexpr std::array<std::pair<Op, std::string_view>, 15> kSymbols = {{
+      {Op::Add, "+"},
+      {Op::Sub, "-"},
+      {Op::Mul, "*"},
+      {Op::FloorDiv, "//"},
+      {Op::Mod, "%"},
+      {Op::Negate, "-1"},
+      {Op::Eq, "=="},
+      {Op::Ne, "!="},
+      {Op::Lt, "<"},
+      {Op::Le, "<="},
+      {Op::Gt, ">"},
+      {Op::Ge, ">="},
+      {Op::And, "and"},
+      {Op::Or, "or"},
+      {Op::Not, "not"},
   }};
 
   std::string_view text() const { return expression_.text_; }
@@ -298,6 +332,8 @@ class ExpressionParser {
 Failure Expression::wrong(const Node& node, std::string message, std::string hint) const {
   return bad_input(fmt::format("{} in '{}'", message, text_), Place{{}, 0, node.column}, std::move(hint));
 }
+
+std::vector<ExpressionNode> nodes_of(const Expression& expression) { return ExpressionParser::nodes(expression); }
 
 Result<Expression> Expression::parse(std::string_view text, Kind kind) { return ExpressionParser(text).parse(kind); }
 

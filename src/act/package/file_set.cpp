@@ -18,24 +18,30 @@ std::vector<std::string> included_headers(const std::string& text) {
   return names;
 }
 
-void add_header(const std::string& target, const std::string& name, std::map<std::string, std::string>& files) {
+void add_header(const std::string& target, const std::string& name, const std::string& base,
+                std::map<std::string, std::string>& files) {
   const std::string source = "runtime/" + target + "/" + name;
   for (const embedded::File& file : embedded::all()) {
     if (file.path != source) continue;
-    auto [header, is_new] = files.emplace("act/" + target + "/kw/" + name, file.content);
+    auto [header, is_new] = files.emplace(base + "kw/" + name, file.content);
     if (!is_new) return;
-    for (const std::string& inner : included_headers(header->second)) add_header(target, inner, files);
+    for (const std::string& inner : included_headers(header->second)) add_header(target, inner, base, files);
   }
 }
 
 }  // namespace
+
+void add_runtime(const std::string& target, const std::string& text, const std::string& base,
+                 std::map<std::string, std::string>& files) {
+  for (const std::string& header : included_headers(text)) add_header(target, header, base, files);
+}
 
 std::map<std::string, std::string> file_set(const Generated& generated) {
   const std::string target(kernel::name_of(generated.manifest.target));
   std::map<std::string, std::string> files;
   for (const auto& [path, text] : generated.files) {
     files["act/" + target + "/" + path] = text;
-    for (const std::string& header : included_headers(text)) add_header(target, header, files);
+    add_runtime(target, text, "act/" + target + "/", files);
   }
   files["act/" + target + "/manifest.json"] = kernel::to_json(generated.manifest);
   return files;

@@ -13,6 +13,10 @@ namespace kw::act {
 
 std::map<std::string, std::string> file_set(const Generated& generated);  // path in the kernel's folder → text
 
+// Adds the runtime's headers that a kernel's text includes, as base + "kw/NAME.h".
+void add_runtime(const std::string& target, const std::string& text, const std::string& base,
+                 std::map<std::string, std::string>& files);
+
 // What a file is, in a few words: for a review.
 std::string description_of(const std::string& path);
 

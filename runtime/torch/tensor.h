@@ -1,0 +1,223 @@
+// Tensors across LibTorch's stable ABI: owned handles, their views, and new tensors with PyTorch's own strides.
+#pragma once
+
+#include <torch/csrc/stable/c/shim.h>
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+
+#include "kw_torch/view.h"
+
+namespace kw_torch {
+
+// The op does not serve this call; who called it may run the reference.
+[[noreturn]] inline void unsupported(const std::string& why) { throw std::runtime_error("kw_unsupported: " + why); }
+
+inline void check(AOTITorchError error, const char* what) {
+  if (error != AOTI_TORCH_SUCCESS) throw std::runtime_error(std::string("kernelwright: ") + what + " failed");
+}
+
+// PyTorch's numbers of the element types, in the order of Dtype.
+inline const std::int32_t* torch_dtypes() {
+  static const std::int32_t kDtypes[] = {-1,
+                                         aoti_torch_dtype_bool(),
+                                         aoti_torch_dtype_uint8(),
+                                         aoti_torch_dtype_int8(),
+                                         aoti_torch_dtype_int16(),
+                                         aoti_torch_dtype_int32(),
+                                         aoti_torch_dtype_int64(),
+                                         aoti_torch_dtype_bfloat16(),
+                                         aoti_torch_dtype_float16(),
+                                         aoti_torch_dtype_float32(),
+                                         aoti_torch_dtype_float64()};
+  return kDtypes;
+}
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(AtenTensorHandle handle) : handle_(handle) {}
+  Tensor(Tensor&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  Tensor& operator=(Tensor&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Tensor() {
+    if (handle_ != nullptr) aoti_torch_delete_tensor_object(handle_);
+  }
+
+  // An argument of an op. It is ours from here on.
+  static Tensor take(StableIValue value) {
+    AtenTensorHandle handle;
+    std::memcpy(&handle, &value, sizeof handle);
+    return Tensor(handle);
+  }
+  StableIValue release() {
+    StableIValue value = 0;
+    std::memcpy(&value, &handle_, sizeof handle_);
+    handle_ = nullptr;
+    return value;
+  }
+
+  View view() const {
+    View view;
+    std::int64_t *sizes = nullptr, *strides = nullptr;
+    std::int32_t dtype = 0;
+    check(aoti_torch_get_dim(handle_, &view.rank), "reading a tensor's rank");
+    if (view.rank > kMaxRank) unsupported("a tensor of " + std::to_string(view.rank) + " dimensions");
+    check(aoti_torch_get_sizes(handle_, &sizes), "reading a tensor's sizes");
+    check(aoti_torch_get_strides(handle_, &strides), "reading a tensor's strides");
+    check(aoti_torch_get_dtype(handle_, &dtype), "reading a tensor's type");
+    check(aoti_torch_get_data_ptr(handle_, &view.data), "reading a tensor's address");
+    view.sizes = sizes;
+    view.strides = strides;
+    const std::int32_t* known = torch_dtypes();
+    for (int i = 1; i <= static_cast<int>(Dtype::kF64); ++i)
+      if (known[i] == dtype) view.dtype = static_cast<Dtype>(i);
+    return view;
+  }
+
+  AtenTensorHandle get() const { return handle_; }
+
+ private:
+  AtenTensorHandle handle_ = nullptr;
+};
+
+inline double real(StableIValue value) {
+  double number;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+inline std::int64_t whole(StableIValue value) { return static_cast<std::int64_t>(value); }
+inline bool truth(StableIValue value) { return (value & 0xff) != 0; }
+
+struct Device {
+  std::int32_t type = 0, index = 0;
+};
+
+// Where the first tensor is; the others must be there too.
+inline Device device_of(std::initializer_list<const Tensor*> tensors) {
+  Device device;
+  const Tensor* first = *tensors.begin();
+  check(aoti_torch_get_device_type(first->get(), &device.type), "reading a tensor's device");
+  check(aoti_torch_get_device_index(first->get(), &device.index), "reading a tensor's device");
+  for (const Tensor* tensor : tensors) {
+    if (tensor == first) continue;
+    Device other;
+    check(aoti_torch_get_device_type(tensor->get(), &other.type), "reading a tensor's device");
+    check(aoti_torch_get_device_index(tensor->get(), &other.index), "reading a tensor's device");
+    if (other.type != device.type || other.index != device.index) unsupported("tensors on two devices");
+  }
+  return device;
+}
+
+inline void dense_strides(const std::int64_t* sizes, std::int64_t rank, std::int64_t* strides) {
+  std::int64_t next = 1;
+  for (std::int64_t d = rank; d-- > 0;) {
+    strides[d] = next;
+    next *= max(sizes[d], 1);
+  }
+}
+
+// The strides that PyTorch gives to the result of a pointwise op on these operands, all of the result's shape: those of
+// operands that agree and have no gaps, otherwise dense in the order of dimensions that their strides suggest.
+inline void pointwise_strides(const std::int64_t* sizes, std::int64_t rank, std::initializer_list<const View*> operands,
+                              std::int64_t* strides) {
+  bool all_dense = true, agree = true;
+  const View& first = **operands.begin();
+  for (const View* operand : operands) {
+    all_dense = all_dense && dense(*operand);
+    agree = agree && packed(*operand) &&
+            std::memcmp(operand->strides, first.strides, static_cast<std::size_t>(rank) * sizeof(std::int64_t)) == 0;
+  }
+  if (all_dense) return dense_strides(sizes, rank, strides);
+  if (agree) {
+    for (std::int64_t d = 0; d < rank; ++d) strides[d] = first.strides[d];
+    return;
+  }
+  // 1: dimension a belongs outside of b; -1: inside; 0: the operands do not say.
+  const auto belongs_outside = [&](std::int64_t a, std::int64_t b) {
+    for (const View* operand : operands) {
+      const std::int64_t at_a = operand->strides[a], at_b = operand->strides[b];
+      if (at_a == 0 || at_b == 0) continue;
+      if (at_a < at_b) return -1;
+      if (at_a > at_b || sizes[a] > sizes[b]) return 1;
+    }
+    return 0;
+  };
+  // An insertion sort that leaves alone what the operands do not order, from the dense order on: innermost first.
+  std::int64_t order[kMaxRank];
+  for (std::int64_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
+  for (std::int64_t i = 1; i < rank; ++i) {
+    std::int64_t moving = i;
+    for (std::int64_t other = i; other-- > 0;) {
+      const int outside = belongs_outside(order[other], order[moving]);
+      if (outside < 0) break;
+      if (outside == 0) continue;
+      std::swap(order[other], order[moving]);
+      moving = other;
+    }
+  }
+  std::int64_t next = 1;
+  for (std::int64_t i = 0; i < rank; ++i) {
+    strides[order[i]] = next;
+    next *= max(sizes[order[i]], 1);
+  }
+}
+
+// A new tensor, and its view. `like`: the operands whose pointwise op gives it its strides; none: dense.
+inline Tensor empty(View& view, Dtype dtype, Device device, std::initializer_list<std::int64_t> sizes,
+                    std::initializer_list<const View*> like = {}) {
+  const auto rank = static_cast<std::int64_t>(sizes.size());
+  std::int64_t strides[kMaxRank];
+  if (like.size() == 0) {
+    dense_strides(sizes.begin(), rank, strides);
+  } else {
+    pointwise_strides(sizes.begin(), rank, like, strides);
+  }
+  AtenTensorHandle handle = nullptr;
+  check(aoti_torch_empty_strided(rank, sizes.begin(), strides, torch_dtypes()[static_cast<int>(dtype)], device.type,
+                                 device.index, &handle),
+        "allocating a tensor");
+  Tensor tensor(handle);
+  view = tensor.view();
+  return tensor;
+}
+
+// The mixture of types that the tensors have: a row of the table.
+template <int kMixtures, int kTensors>
+int mixture_of(const std::string& op, const Dtype (&table)[kMixtures][kTensors], const View* const (&views)[kTensors]) {
+  for (int mixture = 0; mixture < kMixtures; ++mixture) {
+    bool fits = true;
+    for (int i = 0; i < kTensors; ++i) fits = fits && views[i]->dtype == table[mixture][i];
+    if (fits) return mixture;
+  }
+  unsupported(op + "this mixture of element types");
+}
+
+inline void need_rank(const std::string& op, const char* name, const View& view, std::int64_t rank) {
+  if (view.rank != rank)
+    unsupported(op + name + " has " + std::to_string(view.rank) + " dimensions, not " + std::to_string(rank));
+}
+inline void need_size(const std::string& op, const char* name, const View& view, int d, std::int64_t size) {
+  if (view.sizes[d] != size)
+    unsupported(op + "dimension " + std::to_string(d) + " of " + name + " is " + std::to_string(view.sizes[d]) +
+                ", not " + std::to_string(size));
+}
+inline void need(const std::string& op, bool holds, const char* condition) {
+  if (!holds) unsupported(op + "sizes must fulfil " + condition);
+}
+
+inline std::int32_t cuda() {
+  static const std::int32_t kType = aoti_torch_device_type_cuda();
+  return kType;
+}
+
+inline std::int64_t threads() {
+  std::uint32_t count = 1;
+  check(torch_get_num_threads(&count), "counting threads");
+  return count;
+}
+
+}  // namespace kw_torch
