@@ -12,6 +12,21 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 _warned = set()
 
+# What every call asks, as cheaply as PyTorch can answer.
+is_tracing = torch.compiler.is_dynamo_compiling
+any_autocast = torch._C._is_any_autocast_enabled
+any_transform = torch._C._are_functorch_transforms_active
+
+
+def direct(overload):
+    """The op itself, without the Python around it."""
+    return getattr(overload, "_op", overload)
+
+
+def direct_apply(function):
+    """The apply of an autograd.Function for calls outside of functorch's transforms, which need what is left out."""
+    return super(torch.autograd.Function, function).apply
+
 
 class Op:
     """How calls of one op are answered.
@@ -40,7 +55,7 @@ class Op:
             if dtypes is None:
                 return self.by_reference("autocast changes the types that it computes in", tensors, scalars, strict)
             tensors = tuple(t.to(d) if t.dtype != d else t for t, d in zip(tensors, dtypes, strict=True))
-        if not torch.compiler.is_compiling():
+        if not is_tracing():
             with torch.autocast(device, enabled=False):
                 return self.answer(tensors, scalars, strict)
         if not self.serves(*tensors):
@@ -65,7 +80,7 @@ class Op:
     def by_reference(self, why, tensors, scalars, strict):
         if strict:
             raise NotImplementedError(f"{self.name}: {why}")
-        if not torch.compiler.is_compiling() and (self.name, why) not in _warned:
+        if not is_tracing() and (self.name, why) not in _warned:
             _warned.add((self.name, why))
             warnings.warn(f"{self.name} runs its reference: {why}", stacklevel=4)
         return self.reference(*tensors, *scalars)

@@ -36,6 +36,9 @@ class KW_NAME_autograd(torch.autograd.Function):
         KW_STATEMENTS(backward)
 
 
+_apply = _op.direct_apply(KW_NAME_autograd)
+
+
 # end
 
 
@@ -89,7 +92,7 @@ def KW_NAME_op(KW_LIST_signature):
     A call that no kernel serves (its device, types or shapes) runs the reference and warns once; with strict=True it
     raises NotImplementedError.
     """
-    if torch.compiler.is_compiling() or torch.is_autocast_enabled(KW_NAME_first.device.type):
+    if _op.is_tracing() or _op.any_autocast():
         return _OP.careful(KW_EXPRESSION_tensors_given, KW_EXPRESSION_scalars, strict)
     try:
         return _eager(KW_EXPRESSION_call)

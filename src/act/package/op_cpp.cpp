@@ -156,6 +156,7 @@ class Writer {
       if (pass.code.contains(Target::Cuda)) KW_CHECK(run_on_gpu(pass));
       KW_CHECK(boxed(pass));
     }
+    if (result_count() < form_.forward().outputs.size()) results_alone();
     registration();
     out_.line("");
     out_.line("}  // namespace");
@@ -489,6 +490,28 @@ class Writer {
     return {};
   }
 
+  // What nobody keeps is freed before Python sees it.
+  void results_alone() {
+    const OpPass& forward = form_.forward();
+    const std::size_t inputs = forward.inputs.size() + forward.scalars.size(), outputs = forward.outputs.size();
+    out_.line("");
+    out_.line("// The results of the forward pass, without what is saved for the backward.");
+    out_.open("void results(StableIValue* stack, std::uint64_t inputs, std::uint64_t outputs) {");
+    out_.line(fmt::format("StableIValue all[{}] = {{}};", std::max(inputs, outputs)));
+    out_.line(fmt::format("for (int i = 0; i < {}; ++i) all[i] = stack[i];", inputs));
+    out_.line("forward(all, inputs, outputs);");
+    for (std::size_t i = 0; i < outputs; ++i)
+      out_.line(i < result_count() ? fmt::format("stack[{0}] = all[{0}];", i)
+                                   : fmt::format("kw_torch::Tensor::take(all[{}]);", i));
+    out_.close();
+  }
+
+  std::size_t result_count() const {
+    const auto& outputs = form_.forward().outputs;
+    return static_cast<std::size_t>(std::count_if(
+        outputs.begin(), outputs.end(), [](const Buffer& output) { return output.role == kernel::Role::Output; }));
+  }
+
   // Every pass is two ops: the public one, which carries the autograd formula, and the inner one, which costs less.
   void registration() {
     out_.line("");
@@ -501,6 +524,13 @@ class Writer {
         out_.line("ops.define(\"" + schema(pass, name) + "\");");
         names.emplace_back(name, pass.name);
       }
+    }
+    if (result_count() < form_.forward().outputs.size()) {
+      OpPass alone = form_.forward();
+      alone.outputs.resize(result_count());
+      const std::string name = "_" + form_.name + "_results";
+      out_.line("ops.define(\"" + schema(alone, name) + "\");");
+      names.emplace_back(name, "results");
     }
     const auto implement = [&](const std::string& library, const std::string& key) {
       out_.line(fmt::format("kw_torch::Library {}(\"{}\");", library, key));

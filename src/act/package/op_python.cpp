@@ -97,7 +97,9 @@ class Writer {
     if (has_source_module(kernel_))
       imports.line(fmt::format("from .source.{} import {} as _Source", form_.name, kernel_.profile.source.entry));
     for (const OpPass& pass : form_.passes)
-      inner.line(fmt::format("_{0} = torch.ops.kw._{1}_{0}.default", pass.name, form_.name));
+      inner.line(fmt::format("_{0} = _op.direct(torch.ops.kw._{1}_{0}.default)", pass.name, form_.name));
+    if (results().size() < outputs().size())
+      inner.line(fmt::format("_results = _op.direct(torch.ops.kw._{}_results.default)", form_.name));
     text_ = Skeleton::load(kTemplate, "head")
                 .name("op", form_.name)
                 .expression("generator", kGenerator)
@@ -152,6 +154,7 @@ class Writer {
     const std::string outer = pass.name == "forward" ? form_.name : form_.name + "_" + pass.name;
     Lines lines;
     lines.line(fmt::format("@_op.register_fake(\"{0}\", \"_{1}_{2}\")", outer, form_.name, pass.name));
+    const bool saves = pass.name == "forward" && results().size() < outputs().size();
     Names parameters = names_of(pass.inputs);
     for (const kernel::Scalar& scalar : pass.scalars)
       parameters.push_back(scalar.name + (scalar.default_value.empty() ? "" : "=" + python_default(scalar)));
@@ -173,6 +176,14 @@ class Writer {
     }
     for (const std::string& line : body.all()) lines.line("    " + line);
     add(lines);
+    if (saves) {
+      Lines alone;
+      alone.line(fmt::format("@_op.register_fake(\"_{}_results\")", form_.name));
+      alone.line("def _results_shapes(*arguments):");
+      alone.line("    return _forward_shapes(*arguments)" +
+                 (results().size() == 1 ? "[0]" : fmt::format("[:{}]", results().size())));
+      add(alone);
+    }
     return {};
   }
 
@@ -256,6 +267,7 @@ class Writer {
     Lines forward, backward;
     forward.line(join(outputs(), ", ") + " = _forward(" + join(arguments(), ", ") + ")");
     keep(forward, false);
+    if (results().size() == 1) forward.line("ctx.set_materialize_grads(False)  # the only result has a gradient");
     forward.line("return " + join(results(), ", "));
     call_backward(backward, "_", true);
     add(Skeleton::load(kTemplate, "gradient")
@@ -302,9 +314,12 @@ class Writer {
         wanting.push_back(gradient.gradient_of + ".requires_grad");
       const std::string any = wanting.size() == 1 ? wanting[0] : "(" + join(wanting, " or ") + ")";
       eager.line("if torch.is_grad_enabled() and " + any + ":");
-      eager.line("    return " + form_.autograd + ".apply(" + join(arguments(), ", ") + ")");
+      eager.line("    if _op.any_transform():");
+      eager.line("        return " + form_.autograd + ".apply(" + join(arguments(), ", ") + ")");
+      eager.line("    return _apply(" + join(arguments(), ", ") + ")");
     }
-    eager.line("return _forward(" + join(arguments(), ", ") + ")" + pick);
+    eager.line(pick.empty() ? "return _forward(" + join(arguments(), ", ") + ")"
+                            : "return _results(" + join(arguments(), ", ") + ")");
     traced.line(fmt::format("return torch.ops.kw.{}({}){}", form_.name, join(arguments(), ", "), pick));
 
     Names rows;
@@ -359,7 +374,6 @@ class Writer {
             .list("tensors", tensors())
             .list("signature", signature)
             .name("op", form_.name)
-            .name("first", tensors()[0])
             .statements("types", compiled)
             .expression("gradients", tuple(gradients))
             .expression("backwards", backwards.empty() ? "()" : tuple(backwards))

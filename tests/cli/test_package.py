@@ -1,0 +1,63 @@
+"""`kw act NAME... --into package:DIR` as a user calls it: the folder, and what is refused."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def understood(kw):
+    for name in ("swiglu", "softmax"):
+        assert kw("understand", ROOT / "examples" / f"{name}.py").returncode == 0
+
+
+def files_in(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_several_kernels_make_one_package_of_legal_files(kw, understood, tmp_path):
+    run = kw("act", "swiglu", "softmax", "--into", "package:out/my-kernels", "--yes", "--json")
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert (answer["package"], answer["kernels"]) == ("my_kernels", ["swiglu", "softmax"])
+    files = files_in(tmp_path / "out" / "my-kernels")
+    assert sorted(files) == sorted(answer["files"])
+    assert {"pyproject.toml", "csrc/swiglu.cpp", "csrc/cuda/softmax_forward.cu", "my_kernels/softmax.py"} <= set(files)
+    for path, text in files.items():
+        assert b"KW_NAME" not in text and b"KW_STATEMENTS" not in text, path
+        if path.endswith(".py"):
+            ast.parse(text)
+
+
+def test_the_same_profiles_give_the_same_bytes(kw, understood, tmp_path):
+    for folder in ("a/same", "b/same"):
+        assert kw("act", "swiglu", "softmax", "--into", f"package:{folder}", "--yes").returncode == 0
+    assert files_in(tmp_path / "a") == files_in(tmp_path / "b")
+
+
+def test_a_package_for_the_cpu_alone_has_no_cuda(kw, understood, tmp_path):
+    assert kw("act", "swiglu", "--target", "cpu", "--into", "package:cpu_only", "--yes").returncode == 0
+    assert not (tmp_path / "cpu_only" / "csrc" / "cuda").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (("swiglu", "softmax"), 2, "several kernels at once can only become a package"),
+        (("swiglu", "--into", "wheel:out", "--yes"), 2, "'wheel:out' is no place for a file set"),
+        (("swiglu", "--into", "package:2fast", "--yes"), 2, "'2fast' is no name for a Python package"),
+        (("swiglu", "swiglu", "--into", "package:out", "--yes"), 2, "two kernels are called swiglu"),
+        (("missing", "--into", "package:out", "--yes"), 2, "there is no kernel 'missing'"),
+        (("swiglu", "--target", "cpu,gpu", "--into", "package:out", "--yes"), 2, "gpu"),
+        (("swiglu", "--into", "package:out"), 3, "the profile of swiglu is not approved yet"),
+    ],
+)
+def test_what_cannot_become_a_package_is_refused_and_writes_nothing(kw, understood, tmp_path, arguments, code, words):
+    run = kw("act", *arguments)
+    assert run.returncode == code
+    assert words in run.stderr
+    assert not (tmp_path / "out").exists()
