@@ -18,8 +18,14 @@ function(kw_add_test name library)
   else()
     target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
   endif()
-  target_compile_definitions(test_${name} PRIVATE
-    KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KW_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  # Only a file that asks for a path is told one: the others compile to the same bytes in every checkout.
+  foreach(source ${ARGN})
+    file(STRINGS ${source} asks REGEX "KW_(SOURCE|BINARY)_DIR" LIMIT_COUNT 1)
+    if(asks)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
+        KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KW_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    endif()
+  endforeach()
   target_link_libraries(test_${name} PRIVATE ${library} GTest::gtest)
   if(NOT name IN_LIST kw_tests_in_shards)
     add_test(NAME ${name} COMMAND test_${name})

@@ -212,7 +212,7 @@ Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Targ
 
 std::string schema(const OpPass& pass, const std::string& name) {
   std::vector<std::string> arguments;
-  for (const Buffer& input : pass.inputs) arguments.push_back("Tensor " + input.name);
+  for (const kernel::Buffer& input : pass.inputs) arguments.push_back("Tensor " + input.name);
   for (const kernel::Scalar& scalar : pass.scalars) {
     const std::string type = scalar.type == "real" ? "float" : scalar.type;
     std::string value = scalar.default_value;
