@@ -48,15 +48,12 @@ KW_DEVICE double round_half_even(double x) { return ::rint(x); }
 
 KW_DEVICE double reciprocal(double x) { return 1 / x; }
 
-// a / b by a reciprocal and one correction, to one unit in the last place: where b is the same for many a, all but the
-// correction is done once.
+// a / b by a reciprocal, to two units in the last place: where b is the same for many a, it is found once.
 KW_DEVICE float divide(float a, float b) {
-  const float scale = ::fabsf(b) < 0x1p-100f ? 0x1p64f : 1.0f;  // the reciprocal of a subnormal is none
+  const float size = ::fabsf(b);  // a reciprocal must neither be subnormal nor that of a subnormal
+  const float scale = size < 0x1p-100f ? 0x1p64f : size > 0x1p100f ? 0x1p-64f : 1.0f;
   const float divisor = b * scale, dividend = a * scale;
-  const float inverse = reciprocal(divisor);
-  const float quotient = dividend * inverse;
-  const float corrected = ::fmaf(::fmaf(-quotient, divisor, dividend), inverse, quotient);
-  return corrected == corrected ? corrected : quotient;  // infinities and zeros correct to NaN
+  return dividend * reciprocal(divisor);
 }
 KW_DEVICE double divide(double a, double b) { return a / b; }
 

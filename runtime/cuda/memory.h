@@ -119,6 +119,66 @@ KW_DEVICE void store_streaming(T* to, T value) {
   store_vector_streaming<1>(to, Vector<T, 1>{{value}});
 }
 
+// N neighbours of which those from `first` up to `last` may be read; the others are zero.
+template <int N, class T>
+KW_DEVICE Vector<T, N> load_some(const T* from, int first, int last) {
+  if (first <= 0 && last >= N) return load_vector<N>(from);
+  Vector<T, N> value;
+  KW_UNROLL
+  for (int k = 0; k < N; ++k) value[k] = k >= first && k < last ? load(from + k) : T{};
+  return value;
+}
+
+// N neighbours from `first` on, of 2 * N that are in two vectors.
+template <int N, class T>
+KW_DEVICE Vector<T, N> neighbours(const Vector<T, N>& low, const Vector<T, N>& high, int first) {
+  constexpr int kWords = sizeof(low) / 4;
+  uint32_t words[2 * kWords + 1];
+  KW_UNROLL
+  for (int i = 0; i < kWords; ++i) {
+    words[i] = reinterpret_cast<const uint32_t*>(&low)[i];
+    words[kWords + i] = reinterpret_cast<const uint32_t*>(&high)[i];
+  }
+  words[2 * kWords] = 0;
+  const int bytes = first * static_cast<int>(sizeof(T));
+  KW_UNROLL
+  for (int step = 1; step < kWords; step *= 2)
+    if (bytes & (4 * step)) {
+      KW_UNROLL
+      for (int i = 0; i + step < 2 * kWords; ++i) words[i] = words[i + step];
+    }
+  Vector<T, N> value;
+  KW_UNROLL
+  for (int i = 0; i < kWords; ++i)
+    reinterpret_cast<uint32_t*>(&value)[i] = __funnelshift_r(words[i], words[i + 1], bytes % 4 * 8);
+  return value;
+}
+
+// N neighbours of a row of `end` elements, from any of them on and wherever the row lies; what is outside of it is
+// zero.
+template <int N, class T, class Index>
+KW_DEVICE Vector<T, N> load_anywhere(const T* row, Index element, Index end) {
+  if constexpr (sizeof(T) * N % 4 != 0) {
+    Vector<T, N> value;
+    KW_UNROLL
+    for (int k = 0; k < N; ++k) value[k] = element + k >= 0 && element + k < end ? load(row + element + k) : T{};
+    return value;
+  } else {
+    const uint32_t begins = static_cast<uint32_t>(reinterpret_cast<uint64_t>(row) / sizeof(T));
+    const int beyond = static_cast<int>((begins + static_cast<uint32_t>(element)) % N);
+    const Index first = element - beyond;  // of the vector in memory that has the element
+    Vector<T, N> low, high;
+    if (first >= 0 && first + 2 * N <= end) {
+      low = load_vector<N>(row + first);
+      high = load_vector<N>(row + first + N);
+    } else {
+      low = load_some<N>(row + first, static_cast<int>(-first), static_cast<int>(end - first));
+      high = load_some<N>(row + first + N, static_cast<int>(-first - N), static_cast<int>(end - first - N));
+    }
+    return neighbours(low, high, beyond);
+  }
+}
+
 // A copy of 4, 8 or 16 bytes (or several times 16) from a tensor into shared memory that goes on while the thread does.
 // `copy_commit` ends a group of copies; `copy_wait<n>` waits until all but the last n groups of this thread have
 // landed. Other threads see them after a barrier.
@@ -133,6 +193,24 @@ KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from) {
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared + i * 16), "l"(source) : "memory");
     else
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(source), "n"(W::kBytes) : "memory");
+  }
+}
+// Likewise of the first `count` of N neighbours, with zeros behind them.
+template <int N, class T>
+KW_DEVICE void copy_some_async(Shared<Vector<T, N>> to, const T* from, int count) {
+  using W = Words<Vector<T, N>>;
+  const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
+  const int bytes = (count < N ? count : N) * static_cast<int>(sizeof(T));
+  KW_UNROLL
+  for (int i = 0; i < W::kCount; ++i) {
+    const char* source = reinterpret_cast<const char*>(from) + i * W::kBytes;
+    const int left = bytes - i * W::kBytes, here = left < 0 ? 0 : left < W::kBytes ? left : W::kBytes;
+    if constexpr (W::kBytes == 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared + i * 16), "l"(source), "r"(here)
+                   : "memory");
+    else
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(source), "n"(W::kBytes), "r"(here)
+                   : "memory");
   }
 }
 KW_DEVICE void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }

@@ -26,73 +26,133 @@ KW_DEVICE constexpr int elements_in() {
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;
 
+// Ragged rows begin anywhere in memory. Their vectors are those of memory, so that a row has a part only of its first
+// and of its last one: `element`, which is a vector's first in its row, may be less than zero.
+
+// Which elements of a vector are in a row of `end`: a bit each.
+template <int N, class Index>
+KW_DEVICE uint32_t in_row(Index element, int64_t end) {
+  const int first = element < 0 ? -static_cast<int>(element) : 0;
+  const int last = end - element < N ? static_cast<int>(end - element) : N;
+  return (1u << last) - (1u << first);
+}
+// How many elements from a row's beginning on the tensor has, and at most N more than the row.
+template <int N, class Index>
+KW_DEVICE Index reach(int64_t rows_left, Index length) {
+  const int64_t all = rows_left > N ? int64_t(length) + N : rows_left * length;
+  return static_cast<Index>(all < int64_t(length) + N ? all : int64_t(length) + N);
+}
+// A vector of which so many elements are in the tensor. What stands in it beside the row is of other rows.
+template <int N, bool kRagged, class T>
+KW_DEVICE Vector<T, N> load_in_row(const T* from, int left) {
+  if constexpr (kRagged)
+    return load_some<N>(from, 0, left);
+  else
+    return load_vector<N>(from);
+}
+template <int N, bool kRagged, class T>
+KW_DEVICE Vector<T, N> load_in_row_once(const T* from, int left) {
+  if constexpr (kRagged) {
+    if (left < N) return load_some<N>(from, 0, left);
+  }
+  return load_vector_once<N>(from);
+}
+template <int N, bool kRagged, class T>
+KW_DEVICE void copy_in_row(Shared<Vector<T, N>> to, const T* from, int left) {
+  if constexpr (kRagged)
+    copy_some_async<N>(to, from, left);
+  else
+    copy_async<N>(to, from);
+}
+template <bool kRagged, int N, class T, class Index>
+KW_DEVICE void store_in_row(T* to, const Vector<T, N>& value, Index element, int64_t end) {
+  if (!kRagged || (element >= 0 && element + N <= end)) {
+    store_vector_streaming(to, value);
+  } else {
+    KW_UNROLL
+    for (int k = 0; k < N; ++k)
+      if (element + k >= 0 && element + k < end) store(to + k, value[k]);
+  }
+}
+
 // Where the sums of a thread's own columns are while it goes from row to row.
 enum class Place { Registers, Shared, Memory };
 
 // Sums over rows, one for every column, of which each thread has its own: columns
-// ((tile * kVectors + v) * lanes + lane) * kVector + k. In registers and in shared memory a row is one tile.
+// ((tile * kVectors + v) * lanes + lane) * kVector - shift. In registers a row is one tile.
 // Where they are added atomically, all blocks have one slice, which is zero at the start.
-template <class T, int kVector, int kVectors, Place kPlace, bool kAtomic = false>
+template <class T, int kVector, int kVectors, Place kPlace, bool kRagged, bool kAtomic = false>
 class Sums {
  public:
   // `slice` is the block's own part of the workspace. Dynamic shared memory from `offset` on has room for
-  // kVectors * kVector * threads() sums, where they are kept there or several groups of threads have rows of their own.
-  KW_DEVICE Sums(T* slice, int offset, int64_t columns) : slice_(slice), offset_(offset), columns_(columns) {
+  // tiles * kVectors * kVector * threads() sums, where they are kept there or several groups of threads have rows of
+  // their own.
+  KW_DEVICE Sums(T* slice, int offset, int64_t columns, int tiles)
+      : slice_(slice), offset_(offset), tiles_(kPlace == Place::Registers ? 1 : tiles), columns_(columns) {
     if constexpr (kPlace == Place::Memory && kAtomic) {
     } else if constexpr (kPlace == Place::Memory) {
       for (int64_t i = thread(); i < columns; i += threads()) store(slice + i, T(0));
       barrier();
     } else {
+      Packet zero;
       KW_UNROLL
-      for (int i = 0; i < kVectors * kParts; ++i) {
-        Packet zero;
+      for (int k = 0; k < kPacket; ++k) zero[k] = 0;
+      for (int tile = 0; tile < tiles_; ++tile) {
         KW_UNROLL
-        for (int k = 0; k < kPacket; ++k) zero[k] = 0;
-        set(i, zero);
+        for (int i = 0; i < kVectors * kParts; ++i) set(tile, i, zero);
       }
     }
   }
-  KW_DEVICE void add(int v, int64_t column, const Vector<T, kVector>& terms) {
-    KW_UNROLL
-    for (int p = 0; p < kParts; ++p) {
-      T* const place = slice_ + column + p * kPacket;
-      if constexpr (kPlace == Place::Memory && kAtomic) {
-        KW_UNROLL
-        for (int k = 0; k < kPacket; ++k) add_atomically(place + k, terms[p * kPacket + k]);
-        continue;
-      }
-      Packet sums;
-      if constexpr (kPlace == Place::Memory)
-        sums = load_vector<kPacket>(place);
-      else
-        sums = get(v * kParts + p);
+  KW_DEVICE void add(int tile, int v, int64_t column, const Vector<T, kVector>& terms) {
+    if constexpr (kPlace == Place::Memory && (kRagged || kAtomic)) {
       KW_UNROLL
-      for (int k = 0; k < kPacket; ++k) sums[k] += terms[p * kPacket + k];
-      if constexpr (kPlace == Place::Memory)
-        store_vector<kPacket>(place, sums);
-      else
-        set(v * kParts + p, sums);
+      for (int k = 0; k < kVector; ++k) {
+        T* const place = slice_ + column + k;
+        if (column + k >= 0 && column + k < columns_) keep(place, terms[k], true);
+      }
+    } else {
+      KW_UNROLL
+      for (int p = 0; p < kParts; ++p) {
+        T* const place = slice_ + column + p * kPacket;
+        Packet sums;
+        if constexpr (kPlace == Place::Memory)
+          sums = load_vector<kPacket>(place);
+        else
+          sums = get(tile, v * kParts + p);
+        KW_UNROLL
+        for (int k = 0; k < kPacket; ++k) sums[k] += terms[p * kPacket + k];
+        if constexpr (kPlace == Place::Memory)
+          store_vector<kPacket>(place, sums);
+        else
+          set(tile, v * kParts + p, sums);
+      }
     }
   }
-  // Writes the sums of all `groups` of `lanes` threads.
-  KW_DEVICE void finish(int lane, int lanes, int groups) {
+  // Writes the sums of all `groups` of `lanes` threads, whose rows begin `shift` elements into a vector.
+  KW_DEVICE void finish(int lane, int lanes, int groups, int shift) {
     if constexpr (kPlace == Place::Memory) return;
     if (groups > 1) barrier();  // the room may hold other sums, or rows
     const Shared<T> room = dynamic_shared<T>(offset_);
     const int group = thread() / lanes;
-    KW_UNROLL
-    for (int i = 0; i < kVectors * kParts; ++i) {
-      const int64_t column = (static_cast<int64_t>(i / kParts) * lanes + lane) * kVector + i % kParts * kPacket;
-      if (column < columns_) {
-        const Packet sums = get(i);
-        if (groups == 1 && kAtomic) {
-          KW_UNROLL
-          for (int k = 0; k < kPacket; ++k) add_atomically(slice_ + column + k, sums[k]);
-        } else if (groups == 1) {
-          store_vector<kPacket>(slice_ + column, sums);
-        } else {
-          KW_UNROLL
-          for (int k = 0; k < kPacket; ++k) room[group * columns_ + column + k] = sums[k];
+    for (int tile = 0; tile < tiles_; ++tile) {
+      KW_UNROLL
+      for (int i = 0; i < kVectors * kParts; ++i) {
+        const int vector = tile * kVectors + i / kParts;
+        const int64_t column = (static_cast<int64_t>(vector) * lanes + lane) * kVector + i % kParts * kPacket - shift;
+        if (column < columns_) {
+          const Packet sums = get(tile, i);
+          if (groups == 1 && !kRagged && !kAtomic) {
+            store_vector<kPacket>(slice_ + column, sums);
+          } else {
+            KW_UNROLL
+            for (int k = 0; k < kPacket; ++k) {
+              if (kRagged && !(column + k >= 0 && column + k < columns_)) continue;
+              if (groups == 1)
+                keep(slice_ + column + k, sums[k], false);
+              else
+                room[group * columns_ + column + k] = sums[k];
+            }
+          }
         }
       }
     }
@@ -101,28 +161,31 @@ class Sums {
     for (int64_t column = thread(); column < columns_; column += threads()) {
       T sum = 0;
       for (int g = 0; g < groups; ++g) sum += room[g * columns_ + column];
-      if constexpr (kAtomic)
-        add_atomically(slice_ + column, sum);
-      else
-        store(slice_ + column, sum);
+      keep(slice_ + column, sum, false);
     }
   }
 
  private:
+  KW_DEVICE static void keep(T* to, T sum, bool beside) {
+    if constexpr (kAtomic)
+      add_atomically(to, sum);
+    else
+      store(to, beside ? load(to) + sum : sum);
+  }
   // What one access to shared memory moves.
   static constexpr int kPacket = kVector * sizeof(T) < 16 ? kVector : static_cast<int>(16 / sizeof(T));
   static constexpr int kParts = kVector / kPacket;
   using Packet = Vector<T, kPacket>;
 
-  KW_DEVICE Packet get(int i) const {
+  KW_DEVICE Packet get(int tile, int i) const {
     if constexpr (kPlace == Place::Shared)
-      return dynamic_shared<Packet>(offset_)[i * threads() + thread()];
+      return dynamic_shared<Packet>(offset_)[(tile * kVectors * kParts + i) * threads() + thread()];
     else
       return values_[i];
   }
-  KW_DEVICE void set(int i, const Packet& value) {
+  KW_DEVICE void set(int tile, int i, const Packet& value) {
     if constexpr (kPlace == Place::Shared)
-      dynamic_shared<Packet>(offset_)[i * threads() + thread()] = value;
+      dynamic_shared<Packet>(offset_)[(tile * kVectors * kParts + i) * threads() + thread()] = value;
     else
       values_[i] = value;
   }
@@ -130,7 +193,33 @@ class Sums {
   Packet values_[kPlace == Place::Registers ? kVectors * kParts : 1];
   T* slice_;
   int offset_;
+  int tiles_;
   int64_t columns_;
+};
+
+// Sums over parts of a row: every warp has its own, in dynamic shared memory from `offset` on.
+template <class T>
+class PartSums {
+ public:
+  KW_DEVICE static int bytes(int parts) { return (warps() * parts + 3) / 4 * 4 * static_cast<int>(sizeof(T)); }
+  KW_DEVICE PartSums(int offset, int parts) : sums_(dynamic_shared<T>(offset)), parts_(parts) {}
+  // Before a row.
+  KW_DEVICE void clear() const {
+    for (int i = lane(); i < parts_; i += 32) sums_[warp() * parts_ + i] = 0;
+    warp_barrier();
+  }
+  // By one lane of a warp.
+  KW_DEVICE void add(int part, T sum) const { sums_[warp() * parts_ + part] += sum; }
+  // Of all warps, once they have met.
+  KW_DEVICE T total(int part) const {
+    T sum = 0;
+    for (int w = 0; w < warps(); ++w) sum += sums_[w * parts_ + part];
+    return sum;
+  }
+
+ private:
+  Shared<T> sums_;
+  int parts_;
 };
 
 }  // namespace kw

@@ -57,7 +57,7 @@ class ExpressionParser {
     std::string_view arguments;  // n: a size, b: a buffer, d: a dimension, as a plain number
     Kind gives;
   };
-  static constexpr std::array<Function, 13> kFunctions = {{
+  static constexpr std::array<Function, 14> kFunctions = {{
       {"min", Op::Min, "nn", Kind::Size},
       {"max", Op::Max, "nn", Kind::Size},
       {"ceil_div", Op::CeilDiv, "nn", Kind::Size},
@@ -70,6 +70,7 @@ class ExpressionParser {
       {"packed", Op::Packed, "b", Kind::Condition},
       {"unit", Op::Unit, "b", Kind::Condition},
       {"aligned", Op::Aligned, "bn", Kind::Condition},
+      {"starts", Op::Starts, "bn", Kind::Condition},
       {"same_strides", Op::SameStrides, "bb", Kind::Condition},
   }};
 

@@ -9,6 +9,7 @@
 //               packed(x)           they fill memory without gap or overlap, in whatever order of dimensions
 //               unit(x)             the last dimension is contiguous
 //               aligned(x, n)       its address, and every stride but a unit one, are multiples of n bytes
+//               starts(x, n)        its address is
 //               same_strides(x, y)  an element of x and its partner in y lie at the same offset
 #pragma once
 
@@ -78,7 +79,7 @@ class Expression {
     Add, Sub, Mul, FloorDiv, Mod, Negate,                      // arithmetic
     Min, Max, CeilDiv, NextPow2, Shape, Stride, Bytes, Numel,  // functions that give a size
     Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,                      // conditions, from here on
-    Dense, Packed, Unit, Aligned, SameStrides,
+    Dense, Packed, Unit, Aligned, Starts, SameStrides,
   };
   // clang-format on
   struct Node {

@@ -160,6 +160,11 @@ class ExpressionValue {
         if (bytes <= 0) return wrong(at, "an alignment is a positive number of bytes");
         return is_aligned(*x, bytes);
       }
+      case Op::Starts: {
+        KW_TRY(const std::int64_t bytes, of(at.inputs[1]));
+        if (bytes <= 0) return wrong(at, "an alignment is a positive number of bytes");
+        return is_aligned({x->dtype, x->shape, std::vector<std::int64_t>(x->shape.size(), 1), x->address}, bytes);
+      }
       default: {  // SameStrides
         KW_TRY(const Tensor* y, tensor(node(at.inputs[1])));
         return same_strides(*x, *y);

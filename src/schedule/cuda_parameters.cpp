@@ -16,6 +16,7 @@ struct Parameter {
 constexpr Parameter kParameters[] = {
     {"element_threads", &CudaParameters::element_threads, 32, 1024},
     {"element_elements", &CudaParameters::element_elements, 8, 128},
+    {"narrow_elements", &CudaParameters::narrow_elements, 1, 64},
     {"row_elements", &CudaParameters::row_elements, 8, 128},
     {"row_threads", &CudaParameters::row_threads, 32, 1024},
     {"row_blocks", &CudaParameters::row_blocks, 1, 8},
@@ -24,8 +25,8 @@ constexpr Parameter kParameters[] = {
     {"lane_threads", &CudaParameters::lane_threads, 32, 1024},
     {"stream_elements", &CudaParameters::stream_elements, 8, 128},
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
-    {"stream_blocks", &CudaParameters::stream_blocks, 1, 4},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128},
+    {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64},
     {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
     {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256},
     {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
@@ -56,8 +57,7 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   p.wide_threads = machine.block_threads;
   while (p.wide_elements > kLeastElements && !fits(p.wide_elements, p.wide_threads)) p.wide_elements /= 2;
   // Streaming takes more registers than holding: it has two places to read from.
-  while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads * p.stream_blocks))
-    p.stream_elements /= 2;
+  while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads)) p.stream_elements /= 2;
   auto shared_fits = [&](int64_t bytes) {
     const int64_t more = 24 * std::max<int64_t>(0, facts.column_sums - 1);  // for the terms of further sums
     return held * (bytes / 4 + 8) + more + kOtherRegisters <= machine.registers / p.sum_threads;
@@ -67,6 +67,10 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
     return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
   };
   while (p.sum_elements > kLeastElements && !sums_fit(p.sum_elements)) p.sum_elements /= 2;
+  auto narrow_fits = [&](int64_t elements) {  // two blocks of a multiprocessor, half a register for an element
+    return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / (2 * p.sum_threads);
+  };
+  while (p.narrow_sum_elements > kLeastElements && !narrow_fits(p.narrow_sum_elements)) p.narrow_sum_elements /= 2;
   p.shared_bytes = machine.shared_bytes;
   return p;
 }

@@ -21,6 +21,7 @@ struct CudaParameters {
   // any.
   int64_t element_threads = 256;
   int64_t element_elements = 32;
+  int64_t narrow_elements = 16;  // likewise, where they are read one by one
 
   // Rows that registers hold: elements per thread, and threads of a block at most. Longer rows have wide_threads. Where
   // a row is shorter than what a warp holds, several share a block of lane_threads.
@@ -31,18 +32,19 @@ struct CudaParameters {
   int64_t wide_threads = 1024;
   int64_t lane_threads = 128;
 
-  // Rows that are read again in every stage: elements that a thread reads before it uses any.
+  // Rows that are read again in every stage: elements that a thread reads before it uses any; threads of a block that
+  // has a multiprocessor for itself, of which two share it otherwise.
   int64_t stream_elements = 32;
-  int64_t stream_threads = 512;
-  int64_t stream_blocks = 2;  // that shall fit on a multiprocessor, with shared memory for parts of their rows
+  int64_t stream_threads = 1024;
 
   // Rows with sums that ride along: elements per thread where the sums are in registers; bytes of each tensor per
   // thread where they are in shared memory; threads of a block at most, and of all blocks of a multiprocessor.
   int64_t sum_elements = 16;
+  int64_t narrow_sum_elements = 16;  // of two bytes, with sums in shared memory
   int64_t shared_sum_elements = 32;
   int64_t shared_sum_bytes = 128;
   int64_t sum_threads = 512;
-  int64_t worker_threads = 512;
+  int64_t worker_threads = 1024;
 
   // Kernels over columns: warps that share the reduced axis, each with at least so many of its elements.
   int64_t column_warps = 16;

@@ -5,6 +5,8 @@
 template <int kVector, int kElements, class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   KW_STATEMENTS(setup)
   const Index vectors = KW_EXPRESSION(elements) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
@@ -37,6 +39,8 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
 template <int kVector, int kElements, class Index>
 KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   KW_STATEMENTS(shared)
   KW_STATEMENTS(setup)
   const Index vectors = KW_EXPRESSION(elements) / kVector;
@@ -67,5 +71,39 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
     }
   }
   KW_STATEMENTS(finish)
+}
+// end
+
+// The same, row by row: a block has a piece of one. kRagged: rows begin anywhere in memory, `shift` elements behind
+// where a vector does.
+// skeleton row_elements
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void KW_NAME(row_kernel)(KW_LIST(parameters)) {
+  constexpr int kVectors = kElements / kVector;
+  KW_STATEMENTS(setup)
+  const Index length = KW_EXPRESSION(length), piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  KW_STATEMENTS(place)
+  KW_STATEMENTS(tiles)
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index KW_NAME(first) = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (KW_NAME(first) < length) {
+      KW_STATEMENTS(fetch)
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index KW_NAME(first) = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (KW_NAME(first) < length) {
+      KW_STATEMENTS(vector)
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        KW_STATEMENTS(body)
+      }
+      KW_STATEMENTS(stores)
+    }
+  }
 }
 // end

@@ -1,27 +1,30 @@
 // The innermost axis is reduced: the threads of a block, or `lanes` of a warp, go over a row together, once per stage.
 // kStreamed: the row is longer than what they hold at once, and is read again in every stage: its first `cached`
-// elements from shared memory.
+// elements from shared memory. kRagged: rows begin anywhere in memory, `shift` elements behind where a vector does.
 #include "holes.h"
 
 // kAhead: a block goes from row to row, and the next one is on its way while this one is worked on.
 // skeleton rows
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
-  KW_STATEMENTS(caches)
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  KW_STATEMENTS(caches)
   int turn = 0;
+  Index shift = 0;
   KW_STATEMENTS(ahead)
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    KW_STATEMENTS(place)
     KW_STATEMENTS(tiles)
     KW_STATEMENTS(advance)
     KW_STATEMENTS(point)
@@ -31,25 +34,28 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
 
 // The same, with sums over the rows that ride along: as many blocks as slices, each of which goes from row to row.
 // skeleton summed_rows
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
-  KW_STATEMENTS(caches)
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  KW_STATEMENTS(caches)
   int turn = 0;
+  Index shift = 0;
   KW_STATEMENTS(sums)
   KW_STATEMENTS(ahead)
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    KW_STATEMENTS(place)
     KW_STATEMENTS(tiles)
     KW_STATEMENTS(advance)
     KW_STATEMENTS(point)
@@ -60,7 +66,7 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
 
 // clang-format off
 template <int kVector, int kVectors, bool kStreamed, class Index>
-KW_DEVICE void stages(Index lanes, Index lane, Index end, Index tiles) {
+KW_DEVICE void stages(Index lanes, Index lane, Index end, Index tiles, Index shift) {
   // Over the row.
 // skeleton stage
 for (Index tile = 0; tile < tiles; ++tile) {
@@ -68,7 +74,7 @@ for (Index tile = 0; tile < tiles; ++tile) {
   KW_STATEMENTS(before)
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+    const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
     if (element < end) {
       KW_STATEMENTS(position)
       KW_STATEMENTS(vector)
@@ -87,7 +93,8 @@ for (Index tile = 0; tile < tiles; ++tile) {
 // skeleton fetch
 KW_UNROLL
 for (int v = 0; v < kVectors; ++v) {
-  const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+  const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+  const Index slot = (tile * kVectors + v) * lanes + lane;
   if (element < end) {
     KW_STATEMENTS(loads)
   }

@@ -87,6 +87,9 @@ TEST(Expression, PredicatesAskOfTheMemory) {
   EXPECT_FALSE(holds("aligned(x, 64)"));
   EXPECT_TRUE(holds("aligned(t, 4)"));
   EXPECT_FALSE(holds("aligned(t, 8)")) << "its address";
+  EXPECT_TRUE(holds("starts(x, 64)")) << "whatever its strides are";
+  EXPECT_FALSE(holds("starts(t, 8)"));
+  EXPECT_TRUE(holds("starts(none, 64)"));
   EXPECT_FALSE(holds("same_strides(x, t)"));
   EXPECT_TRUE(holds("same_strides(x, x)"));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/emit/cpp/expand.h"
+#include "act/emit/cuda/early_sums.h"
 #include "act/emit/cuda/entries.h"
 #include "act/emit/cuda/kernel_writer.h"
 #include "act/emit/cuda/split_sums.h"
@@ -16,7 +17,7 @@ namespace {
 class PassEmitter {
  public:
   PassEmitter(const LoopProgram& program, const PassOptions& options)
-      : program_(split_sums(split_halves(program))), options_(options), types_(program_.type_parameters) {}
+      : program_(early_sums(split_sums(split_halves(program)))), options_(options), types_(program_.type_parameters) {}
 
   Result<EmittedPass> run() {
     KW_CHECK(supported());

@@ -24,6 +24,15 @@ bool tuples_fit(const LoopProgram& program, const LoopKernel& kernel) {
   return tuples.size() <= 1;
 }
 
+// Whether a row has axes that are not walked as one with the innermost even where tensors are dense.
+bool has_parts(const LoopProgram& program, const LoopKernel& kernel, const Nest& nest) {
+  if (nest.loop.empty()) return false;
+  for (const std::vector<LoopAxisId>& group : cpu::mergeable_axes(program, kernel, nest))
+    if (group.back() == nest.inner)
+      return !std::all_of(nest.loop.begin(), nest.loop.end(), [&](LoopAxisId axis) { return has(group, axis); });
+  return true;
+}
+
 }  // namespace
 
 std::vector<LoopAxisId> KernelPlan::row_axes() const {
@@ -60,6 +69,19 @@ KernelPlan plan_kernel(const LoopProgram& program, const LoopKernel& kernel) {
         for (const Index& index : sum.at)
           if (has(axes_of(index), plan.nest.inner)) plan.shape = Shape::Points;
     }
+  bool has_columns = false;
+  for (const Stage& stage : kernel.stages)
+    for (const Accumulate& sum : stage.accumulates) has_columns |= kind_of(plan, sum) == SumKind::Column;
+  // Warps take parts in no order that a combine could rely on.
+  const bool in_order = std::any_of(kernel.values.begin(), kernel.values.end(), [](const Value& value) {
+    const Reduced* reduced = std::get_if<Reduced>(&value.what);
+    return reduced && reduced->combined;
+  });
+  if (plan.shape == Shape::Rows && plan.has_segments && (has_columns || in_order)) plan.shape = Shape::Points;
+  if (plan.shape == Shape::Rows) {
+    plan.has_parts = has_parts(program, kernel, plan.nest);
+    plan.in_parts = plan.has_segments || (plan.has_parts && !has_columns && !in_order);
+  }
   return plan;
 }
 

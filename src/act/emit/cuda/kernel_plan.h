@@ -24,6 +24,8 @@ struct KernelPlan {
   Nest nest;
   bool accumulates = false;
   bool has_segments = false;                 // of its sums
+  bool has_parts = false;                    // a row has axes that no memory has as one with the innermost
+  bool in_parts = false;                     // and is gone over part by part
   std::vector<LoopAxisId> row_axes() const;  // what a row runs over, outermost first
 };
 

@@ -29,6 +29,8 @@ class ElementWriter : public Writer {
       for (const Store& s : stage.after_stores) stores.push_back(s);
       for (const Accumulate& s : stage.accumulates) sums.push_back(s);
     }
+    for (const Store& s : stores)
+      if (run_of(s.at, nest_.inner).neighbours && is_large(s.at) && !like_) like_ = {s.buffer, s.at};
     for (const Store& s : stores) {
       roots.push_back(s.value);
       stored.insert(s.value);
@@ -38,19 +40,14 @@ class ElementWriter : public Writer {
     for (const Accumulate& s : sums) scalar_sum(s, body, values_.expressions.as(s.value, sum_type(s)));
     for (const Store& s : stores) store(s, body);
     finish(body);
-    // What a vector does not bring is read and written element by element, and only as far as there are any.
-    const std::string element = body.element.text();
-    if (element.find("kw::load(") != std::string::npos || element.find("kw::store(") != std::string::npos) {
-      Lines as_far;
-      as_far.line("if (" + first_ + " + k >= " + names_.size(nest_.inner) + ") break;");
-      as_far.append(body.element);
-      body.element = std::move(as_far);
-    }
     Lines position;
     position.line("const Index element = vector * kVector;");
     if (axes.size() > 1) position.append(positions("element", axes, true));
     Lines loads, fetch;
-    for (const Held& held : held_) loads.line(held.name + "[v] = kw::load_vector_once<kVector>(" + held.address + ");");
+    for (const Held& held : held_)
+      loads.line(held.name + "[v] = " +
+                 (lies_alike(held.buffer, held.at) ? "" : anywhere({held.buffer, held.at, kNoValue, kNoValue})) +
+                 "kw::load_in_row_once<kVector, kRagged>(" + held.address + ", " + left_in_row() + ");");
     fetch.append(used(position, {&loads}));
     fetch.append(loads);
     const Lines tile_lines = tiles();
@@ -68,6 +65,31 @@ class ElementWriter : public Writer {
         .statements("stores", body.stores);
     if (summed) skeleton.statements("shared", shared_).statements("sums", with_turn()).statements("finish", finish_);
     text_.lines = skeleton.fill();
+    // By rows, which then may begin anywhere.
+    if (summed || axes.size() < 2 || text_.vectors.empty()) return;
+    text_.by_rows = text_.function + "_by_rows";
+    text_.ragged = stored_alike_ && like_ && in_order(like_->second);
+    Lines shift;
+    shift.line("const Index shift = " + shift_text({nest_.inner}) + ";");
+    std::vector<const Lines*> users = body.all();
+    users.insert(users.end(), {&loads, &shift});
+    Lines place = used(positions("point", nest_.parallel, false), users);
+    place.append(shift);
+    place.line(reach("kw::blocks() / pieces - point", "length"));
+    text_.lines.line("");
+    text_.lines.append(Skeleton::load(kElementsFile, "row_elements")
+                           .name("row_kernel", text_.by_rows)
+                           .list("parameters", parameter_list())
+                           .statements("setup", setup)
+                           .expression("length", names_.size(nest_.inner))
+                           .statements("place", place)
+                           .statements("tiles", tile_lines)
+                           .name("first", first_)
+                           .statements("fetch", loads)
+                           .statements("vector", body.vector)
+                           .statements("body", body.element)
+                           .statements("stores", body.stores)
+                           .fill());
   }
 };
 

@@ -14,6 +14,7 @@ using namespace cpp;
 
 struct KernelText {
   std::string function;  // rms_norm_forward_rows
+  std::string by_rows;   // likewise, row by row: of kernels without a reduction, where rows are no run of vectors
   Lines lines;
   KernelPlan plan;
   std::vector<BufferId> tensors;  // the parameters, in order: tensors, sizes, scalars, lanes of a row
@@ -27,7 +28,8 @@ struct KernelText {
   std::vector<BufferId> ahead;    // of which the next row may be on its way
   int live = 0;                   // arrays of a row's elements that a thread has at once
   int held = 0;                   // vectors of a row that a thread holds, per vector of the row
-  int column_sums = 0, other_sums = 0;
+  int column_sums = 0, segment_sums = 0, other_sums = 0;
+  bool ragged = false;  // its rows may begin anywhere, as long as all of them begin alike
   int stages = 0;
 };
 

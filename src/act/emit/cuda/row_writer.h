@@ -94,15 +94,14 @@ class RowWriter : public Writer {
   void rows() {
     choose_kept();
     const Axes row = row_axes();
-    if (row.size() > 1) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
+    if (row.size() > 1 && !plan_.in_parts) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
     // Loads of all stages are known only when all are written; what is fetched is put in its place afterwards.
     std::vector<StageText> stages;
     for (const Stage& stage : kernel_.stages) {
-      for (const Stage& part : parts_of(stage)) {
-        stages.emplace_back();
-        values_.open(Level::Point, &stages.back().before);
-        if (part.loop.empty()) continue;
-        row_stage(part, stages.back());
+      stages.emplace_back();
+      values_.open(Level::Point, &stages.back().before);
+      if (!stage.loop.empty()) {
+        row_stage(stage, stages.back());
         values_.close();
         declared_.clear();
         ++stage_;
@@ -110,63 +109,85 @@ class RowWriter : public Writer {
       values_.open(Level::Vector, nullptr);
       values_.open(Level::Element, nullptr);
       values_.open(Level::Point, &stages.back().after);
-      after_stores(stage, stages.back().after, "inside && lane == 0");
+      after_stores(stage, stages.back().after, plan_.in_parts ? "kw::thread() == 0" : "inside && lane == 0");
     }
     Lines point;
-    Lines all;
     size_t number = 0;
     for (const StageText& stage : stages) {
-      all.append(stage.before);
+      point.append(stage.before);
       if (stage.loops) {
-        all.append(stage_loop(stage, number));
+        point.append(stage_loop(stage, number));
         ++number;
       }
-      all.append(stage.after);
+      point.append(stage.after);
     }
-    point.append(used(positions("point", nest_.parallel, false), {&all}));
-    point.append(all);
-    const bool summed = plan_.accumulates;
-    if (plan_.has_segments) sums_.line("kw::barrier();");
+    Lines shift;
+    if (!plan_.in_parts) shift.line("if (inside) shift = " + shift_text(row) + ";");
+    Lines place = used(positions("point", nest_.parallel, false), {&point, &shift});
+    place.append(shift);
+    if (!plan_.in_parts && !held_.empty()) place.line(reach("points - point", "length"));
+    text_.ragged = is_ragged();
     const Lines tile_lines = tiles();
+    if (plan_.in_parts)
+      parted(place, tile_lines, point);
+    else
+      whole(place, tile_lines, point);
+  }
+  // Whether rows may begin anywhere: all that is read and written for every element begins alike.
+  bool is_ragged() const {
+    return like_ && in_order(like_->second) && stored_alike_ && (plan_.in_parts || !plan_.has_parts) &&
+           std::all_of(held_.begin(), held_.end(), [&](const Held& held) { return lies_alike(held.buffer, held.at); });
+  }
+  void whole(const Lines& place, const Lines& tile_lines, const Lines& point) {
+    const bool summed = plan_.accumulates;
     Skeleton skeleton = Skeleton::load(kRowsFile, summed ? "summed_rows" : "rows");
     skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)
         .list("parameters", parameter_list())
         .statements("shared", shared_)
-        .expression("length", names_.product(row))
+        .expression("length", names_.product(row_axes()))
         .expression("points", parenthesised(names_.product(nest_.parallel)))
+        .statements("place", place)
+        .statements("tiles", tile_lines)
+        .statements("point", point)
+        .statements("caches", caches(sums_room()))
+        .statements("ahead", ahead())
+        .statements("advance", advance_);
+    if (summed) skeleton.statements("sums", sums_).statements("finish", finish_);
+    text_.lines = with_combines(skeleton.fill());
+  }
+  void parted(const Lines& place, const Lines& tile_lines, const Lines& point) {
+    const bool summed = plan_.accumulates;
+    if (plan_.has_segments) sums_.line("kw::barrier();");
+    std::string room;
+    if (plan_.has_segments)
+      room = "kPlace == kw::Place::Shared ? kw::PartSums<" + segment_type_ + ">::bytes(parts) * " +
+             std::to_string(segments_) + " : 0";
+    Skeleton skeleton = Skeleton::load(kPartsFile, summed ? "summed_parts" : "parts");
+    skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)
+        .list("parameters", parameter_list())
+        .statements("shared", shared_)
+        .expression("parts", nest_.loop.empty() ? "1" : names_.product(nest_.loop))
+        .expression("length", names_.size(nest_.inner))
+        .expression("points", parenthesised(names_.product(nest_.parallel)))
+        .statements("caches", caches(room.empty() ? "" : "(" + room + ")"))
+        .statements("place", place)
         .statements("tiles", tile_lines)
         .statements("point", point);
-    skeleton.statements("caches", caches()).statements("ahead", ahead()).statements("advance", advance_);
     if (summed) skeleton.statements("sums", sums_).statements("finish", finish_);
     text_.lines = with_combines(skeleton.fill());
   }
 
-  // Sums over parts of a row are taken part by part, after everything else of their stage.
-  std::vector<Stage> parts_of(const Stage& stage) const {
-    Stage rest = stage, parts;
-    rest.accumulates.clear();
-    parts.loop = stage.loop;
-    for (const Accumulate& sum : stage.accumulates)
-      (kind_of(plan_, sum) == SumKind::Segment ? parts : rest).accumulates.push_back(sum);
-    if (parts.accumulates.empty()) return {stage};
-    if (rest.reductions.empty() && rest.stores.empty() && rest.accumulates.empty()) return {parts};
-    return {rest, parts};
-  }
-
   struct StageText {
     bool loops = false;
-    bool in_parts = false;
     Lines before;                   // of the loop: values of the point, accumulators
     Lines before_tile, after_tile;  // partial results
-    Lines before_part, after_part;  // of a row, where it is gone over in parts
     Body body;
+    Lines segments;  // what becomes of sums over parts
     Lines after;
   };
 
   void row_stage(const Stage& stage, StageText& text) {
     text.loops = true;
-    text.in_parts = std::any_of(stage.accumulates.begin(), stage.accumulates.end(),
-                                [&](const Accumulate& sum) { return kind_of(plan_, sum) == SumKind::Segment; });
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
     define(text.body, roots_of(stage, kernel_), stored);
@@ -182,12 +203,12 @@ class RowWriter : public Writer {
         const std::string total = names_.fresh(name + "_total"), part = names_.fresh(name + "_part");
         text.before.line("kw::Total<kStreamed, " + type + "> " + total + " = " + reduction.start + ";");
         text.before_tile.line(type + " " + part + " = " + reduction.start + ";");
-        text.body.element.line(joined(reduction, part, term));
+        text.body.element.line(counted(joined(reduction, part, term)));
         text.after_tile.line(joined(reduction, total, part));
         after.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
       } else {
         text.before.line(type + " " + name + " = " + reduction.start + ";");
-        text.body.element.line(joined(reduction, name, term));
+        text.body.element.line(counted(joined(reduction, name, term)));
       }
       parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " + share(name, type) + ")");
     }
@@ -202,19 +223,9 @@ class RowWriter : public Writer {
           scalar_sum(sum, text.body, term);
           break;
         case SumKind::Segment:
-          segment_sum(sum, text.body, term, text.before_part, text.after_part);
+          segment_sum(sum, text, term);
           break;
       }
-    }
-    if (!segment_parts_.empty()) {
-      for (const std::string& line : split_lines(bracketed("kw::block_reduce(turn, ", segment_parts_, ");")))
-        text.after_part.line(line);
-      text.after_part.line("turn = 1 - turn;");
-      text.after_part.open("if (kw::thread() == 0) {");
-      text.after_part.append(segment_stores_);
-      text.after_part.close();
-      segment_parts_.clear();
-      segment_stores_ = Lines();
     }
     for (const Store& s : stage.stores) store(s, text.body);
     finish(text.body);
@@ -223,10 +234,12 @@ class RowWriter : public Writer {
       auto reduce = [&](const std::string& head) {
         for (const std::string& line : split_lines(bracketed(head, parts, ");"))) text.after.line("  " + line);
       };
-      text.after.line("if (kBlockRow)");
+      if (!plan_.in_parts) text.after.line("if (kBlockRow)");
       reduce("kw::block_reduce(" + turn() + ", ");
-      text.after.line("else");
-      reduce("kw::lanes_reduce(lanes, ");
+      if (!plan_.in_parts) {
+        text.after.line("else");
+        reduce("kw::lanes_reduce(lanes, ");
+      }
       text.after.line("turn = 1 - turn;");
       for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], text.after);
     }
@@ -241,55 +254,95 @@ class RowWriter : public Writer {
     text.before_tile.line("KW_UNROLL");
     text.before_tile.line("for (int v = 0; v < kVectors; ++v) " + runs + "[v] = " + none + ";");
     text.body.vector.line(type + " " + run + " = " + none + ";");
-    text.body.element.line(run + ".add(" + tuple_text(one) + ");");
+    text.body.element.line(counted(run + ".add(" + tuple_text(one) + ");"));
     text.body.stores.line(runs + "[v] = " + run + ";");
     text.after_tile.line("kw::add_tile<kBlockRow>(" + all + ", " + runs + ", lanes, " + share(name, type) + ", turn);");
     combined_results(one, all + ".run()", text.after);
   }
-  // An element's number in its row.
-  std::string row_element(bool in_parts) const {
-    if (!in_parts || nest_.loop.empty()) return "element";
-    std::string number;
-    for (LoopAxisId axis : nest_.loop)
-      number = number.empty() ? names_.variable(axis)
-                              : "(" + number + ") * " + names_.size(axis) + " + " + names_.variable(axis);
-    return "((" + number + ") * part + element)";
+  // A sum over a part of the row: warps add what they have of it, and threads the warps' sums where the stage ends.
+  void segment_sum(const Accumulate& sum, StageText& text, const std::string& term) {
+    const std::string part = names_.fresh(buffer(sum.buffer).name + "_part"), type = sum_type(sum);
+    const std::string sums = names_.fresh(buffer(sum.buffer).name + "_sums");
+    clear_slice(sum, "kw::block()", true);
+    segment_type_ = type;
+    sums_.line("const kw::PartSums<" + type + "> " + sums + "(" +
+               (segments_ == 0 ? "0" : std::to_string(segments_) + " * kw::PartSums<" + type + ">::bytes(parts)") +
+               ", parts);");
+    ++segments_;
+    text.before.line("if (kPlace == kw::Place::Shared) " + sums + ".clear();");
+    text.before_tile.line(type + " " + part + " = 0;");
+    text.body.element.line(counted(part + " += " + term + ";"));
+    text.after_tile.line(part + " = kw::warp_sum(" + part + ");");
+    const std::string to = address(sum.buffer, sum.at, false, slice("kw::block()"));
+    text.after_tile.open("if (kw::lane() == 0) {");
+    text.after_tile.line("if (kPlace == kw::Place::Shared)");
+    text.after_tile.line("  " + sums + ".add(part, " + part + ");");
+    text.after_tile.line("else");
+    text.after_tile.line("  " + add_to(to, part, joined_to(to)));
+    text.after_tile.close();
+    // Axes of the row that the sum has, and those that it is over.
+    Axes has_these, over;
+    const Axes used_axes = axes_of_access(sum.at);
+    for (LoopAxisId axis : nest_.loop) (has(used_axes, axis) ? has_these : over).push_back(axis);
+    Lines& after = text.segments;
+    after.open("for (Index target = kw::thread(); target < " + (has_these.empty() ? "1" : names_.product(has_these)) +
+               "; target += kw::threads()) {");
+    after.append(positions("target", has_these, false));
+    after.line(type + " total = 0;");
+    for (LoopAxisId axis : over) {
+      const std::string& i = names_.variable(axis);
+      after.open("for (Index " + i + " = 0; " + i + " < " + names_.size(axis) + "; ++" + i + ") {");
+    }
+    std::string number = nest_.loop.empty() ? "0" : names_.variable(nest_.loop[0]);
+    for (size_t i = 1; i < nest_.loop.size(); ++i)
+      number = "(" + number + ") * " + names_.size(nest_.loop[i]) + " + " + names_.variable(nest_.loop[i]);
+    after.line("total += " + sums + ".total(" + number + ");");
+    for (size_t i = 0; i < over.size(); ++i) after.close();
+    after.line(add_to(to, "total", joined_to(to)));
+    after.close();
+    ++text_.other_sums;
+    text_.segment_sums = segments_;
   }
   std::string cache_of(const Held& held) const { return held.name + "_cache"; }
-  Lines caches() {
+  // `before`: bytes of shared memory that have another use.
+  Lines caches(std::string before) {
     Lines out;
-    std::string bytes;
     for (const Held& held : held_) {
       if (held.stages.size() < 2) continue;
       const std::string type = types_.stored(buffer(held.buffer).type);
-      out.line("const auto " + cache_of(held) + " = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
-               (bytes.empty() ? "" : "cached * static_cast<int>(" + bytes + ")") + ");");
-      bytes += (bytes.empty() ? "" : " + ") + ("sizeof(" + type + ")");
+      out.line("const auto " + cache_of(held) + " = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" + before +
+               ");");
+      before += (before.empty() ? "" : " + ") + ("cached * static_cast<int>(sizeof(" + type + "))");
       text_.cached.push_back(held.buffer);
     }
     return out;
   }
-
-  // Whether the next row may be read while this one is worked on. It lands in shared memory, every thread's part in its
-  // own place, behind the sums that are there.
-  bool prefetches() const { return !plan_.has_segments && !held_.empty(); }
-  Lines ahead() {
-    Lines out;
-    if (!prefetches()) return out;
-    std::string sums, before;
+  // Bytes of the column sums, where they are in shared memory.
+  std::string sums_room() const {
+    std::string sums;
     for (const Stage& stage : kernel_.stages)
       for (const Accumulate& sum : stage.accumulates)
         if (kind_of(plan_, sum) == SumKind::Column)
-          sums += (sums.empty() ? "" : " + ") + ("sizeof(" + sum_type(sum) + ")");
-    if (!sums.empty()) before = "(kPlace == kw::Place::Shared ? " + sums + " : 0)";
+          sums += (sums.empty() ? "" : " + ") + ("sizeof(" + types_.stored(buffer(sum.buffer).type) + ")");
+    if (sums.empty()) return "";
+    return "(kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(" + sums + ") : 0)";
+  }
+
+  // Whether the next row may be read while this one is worked on. It lands in shared memory, every thread's part in its
+  // own place, behind the sums that are there.
+  bool prefetches() const { return !plan_.in_parts && !held_.empty(); }
+  Lines ahead() {
+    Lines out;
+    if (!prefetches()) return out;
+    std::string before = sums_room();
     Lines copies, loads;
     for (const Held& held : held_) {
       const std::string type = types_.stored(buffer(held.buffer).type);
-      out.line("const auto " + held.name + "_next = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
-               (before.empty() ? "" : "kw::threads() * kElements * static_cast<int>(" + before + ")") + ");");
-      before += (before.empty() ? "" : " + ") + ("sizeof(" + type + ")");
-      loads.line("kw::copy_async<kVector>(" + held.name + "_next + (v * kw::threads() + kw::thread()), " +
-                 held.address + ");");
+      out.line("const auto " + held.name + "_next = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" + before +
+               ");");
+      before += (before.empty() ? "" : " + ") + ("kw::threads() * kElements * static_cast<int>(sizeof(" + type + "))");
+      loads.line("kw::copy_in_row<kVector, kRagged>(" + held.name + "_next + (v * kw::threads() + kw::thread()), " +
+                 held.address + ", " + left_in_row() + ");");
       copies.line(held.name + "[v] = " + held.name + "_next[v * kw::threads() + kw::thread()];");
       text_.ahead.push_back(held.buffer);
     }
@@ -300,7 +353,7 @@ class RowWriter : public Writer {
     auto over_vectors = [](Lines& to, const Lines& body, const std::string& bound) {
       to.line("KW_UNROLL");
       to.open("for (int v = 0; v < kVectors; ++v) {");
-      to.line("const Index element = (v * lanes + lane) * kVector;");
+      to.line("const Index element = (v * lanes + lane) * kVector - shift;");
       to.open("if (element < " + bound + ") {");
       to.append(body);
       to.close();
@@ -310,7 +363,11 @@ class RowWriter : public Writer {
     out.open("if constexpr (kAhead) {");
     out.line("const Index point = kBlockRow ? from : from + kw::thread() / lanes;");
     out.open("if (point < points) {");
-    out.append(used(positions("point", nest_.parallel, false), {&inner}));
+    Lines shift;
+    shift.line("const Index shift = " + shift_text(row) + ";");
+    out.append(used(positions("point", nest_.parallel, false), {&inner, &shift}));
+    out.append(shift);
+    out.line(reach("points - point", "length"));
     over_vectors(out, inner, "length");
     out.close();
     out.line("kw::copy_commit();");
@@ -328,83 +385,77 @@ class RowWriter : public Writer {
   Lines stage_loop(const StageText& stage, size_t number) {
     const Axes row = row_axes();
     Lines position;
-    if (stage.in_parts && first_ != "element")
-      position.line("const Index " + first_ + " = element;");
-    else if (row.size() > 1)
-      position = positions("element", row, true);
+    if (row.size() > 1 && !plan_.in_parts) position = positions("element", row, true);
     Lines now, early;  // read for this stage; held for a later one
     for (const Held& held : held_) {
       const size_t first = *held.stages.begin();
       const bool only = held.stages.size() == 1;
-      const std::string load =
-          std::string(only ? "kw::load_vector_once" : "kw::load_vector") + "<kVector>(" + held.address + ");";
-      const std::string slot = cache_of(held) + "[" + row_element(stage.in_parts) + " / kVector]";
+      const std::string load = std::string(only ? "kw::load_in_row_once" : "kw::load_in_row") + "<kVector, kRagged>(" +
+                               held.address + ", " + left_in_row() + ");";
+      const std::string cache = cache_of(held) + "[slot]";
       if (held.stages.contains(number)) {
         if (number == first || only) {
           now.line(held.name + "[v] = " + load);
-          if (!only)
-            now.line("if (kStreamed && " + row_element(stage.in_parts) + " < cached) " + slot + " = " + held.name +
-                     "[v];");
+          if (!only) now.line("if (kStreamed && slot * kVector < cached) " + cache + " = " + held.name + "[v];");
         } else {
-          now.open("if (" + row_element(stage.in_parts) + " < cached) {");
-          now.line(held.name + "[v] = " + slot + ";");
-          now.close("} else {");
+          now.line("if (slot * kVector < cached)");
+          now.line("  " + held.name + "[v] = " + cache + ";");
+          now.line("else");
           now.line("  " + held.name + "[v] = " + load);
-          now.line("}");
         }
       } else if (number == 0 && first > 0) {
         early.line(held.name + "[v] = " + load);
       }
     }
-    Lines fetch;
     auto fill = [&](const Lines& loads) {
       Lines with = used(position, {&loads});
       with.append(loads);
-      return Skeleton::load(kRowsFile, "fetch").statements("loads", with).fill();
+      return Skeleton::load(plan_.in_parts ? kPartsFile : kRowsFile, "fetch").statements("loads", with).fill();
     };
+    Lines fetch;
     if (!now.empty()) {
       const bool again = number > 0;
       // The first stage reads for all, where the row is held.
-      const std::string condition = again ? "kStreamed" : prefetches() ? "!kAhead" : "";
+      const std::string condition = plan_.in_parts ? "" : again ? "kStreamed" : prefetches() ? "!kAhead" : "";
       if (!condition.empty()) fetch.open("if (" + condition + ") {");
       fetch.append(fill(now));
       if (!condition.empty()) fetch.close();
     }
-    if (!early.empty()) {
+    if (!early.empty() && !plan_.in_parts) {
       fetch.open(prefetches() ? "if (!kStreamed && !kAhead) {" : "if (!kStreamed) {");
       fetch.append(fill(early));
       fetch.close();
     }
-    Lines loop = Skeleton::load(kRowsFile, "stage")
-                     .statements("fetch", fetch)
-                     .statements("before", stage.before_tile)
-                     .statements("position", used(position, stage.body.all()))
-                     .statements("vector", stage.body.vector)
-                     .statements("body", stage.body.element)
-                     .statements("stores", stage.body.stores)
-                     .statements("after", stage.after_tile)
-                     .fill();
-    if (!stage.in_parts) return loop;
-    // Other threads have these elements than in the stages over the whole row.
-    Lines out;
-    out.line("kw::barrier();");
-    out.line("const Index part = " + names_.size(nest_.inner) + ", part_end = inside ? part : 0;");
-    out.line("const Index part_tiles = (part + kElements * lanes - 1) / (kElements * lanes);");
-    Lines in_part;
-    for (const std::string& line : loop.all())
-      in_part.line(replace_word(replace_word(line, "tiles", "part_tiles"), "end", "part_end"));
-    loop = in_part;
-    for (LoopAxisId axis : nest_.loop) {
-      const std::string& i = names_.variable(axis);
-      out.open("for (Index " + i + " = 0; " + i + " < " + names_.size(axis) + "; ++" + i + ") {");
+    Skeleton skeleton = Skeleton::load(plan_.in_parts ? kPartsFile : kRowsFile, "stage");
+    skeleton.statements("fetch", fetch)
+        .statements("before", stage.before_tile)
+        .statements("vector", stage.body.vector)
+        .statements("body", stage.body.element)
+        .statements("stores", stage.body.stores)
+        .statements("after", stage.after_tile);
+    if (!plan_.in_parts) return skeleton.statements("position", used(position, stage.body.all())).fill();
+    // A part's place, and what is known of it.
+    Lines shift;
+    shift.line("const Index shift = " + shift_text({nest_.inner}) + ";");
+    std::vector<const Lines*> users = stage.body.all();
+    users.insert(users.end(), {&fetch, &stage.after_tile, &shift});
+    Lines place = used(positions("part", nest_.loop, false), users);
+    place.append(shift);
+    if (!fetch.empty()) place.line(reach("static_cast<int64_t>(points - 1 - point) * parts + parts - part", "end"));
+    place.append(stage.body.part);
+    Lines out = skeleton.statements("place", place).fill();
+    if (!stage.segments.empty()) {
+      out.open("if (kPlace == kw::Place::Shared) {");
+      out.line("kw::barrier();");
+      out.append(stage.segments);
+      out.line("kw::barrier();");
+      out.close();
     }
-    out.append(stage.before_part);
-    out.append(loop);
-    out.append(stage.after_part);
-    for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
-    out.line("kw::barrier();");
     return out;
   }
+
+  int segments_ = 0;
+  std::string segment_type_;
 };
 
 }  // namespace kw::act::cuda

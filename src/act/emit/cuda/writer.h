@@ -19,15 +19,18 @@ using ir::Op;
 
 // Words that the skeletons use themselves.
 inline constexpr std::string_view kReserved[] = {
-    "kw",     "vector",  "vectors",   "first",     "start",        "step",      "element", "tile",
-    "tiles",  "lane",    "lanes",     "groups",    "point",        "points",    "inside",  "end",
-    "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements", "kRoom",   "kPlace",
-    "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",         "k"};
+    "kw",     "vector",  "vectors",   "first",     "start",        "step",       "element", "tile",
+    "tiles",  "lane",    "lanes",     "groups",    "point",        "points",     "inside",  "end",
+    "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements",  "kRoom",   "kPlace",
+    "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",          "k",       "kRagged",
+    "kAhead", "shift",   "slot",      "part",      "parts",        "part_tiles", "cached",  "row_mask",
+    "piece",  "pieces",  "all",       "reach",     "target",       "total",      "room"};
 
 inline constexpr int kWorthKeeping = 5;  // instructions
 
 inline constexpr std::string_view kElementsFile = "templates/cuda/elements.cu";
 inline constexpr std::string_view kRowsFile = "templates/cuda/rows.cu";
+inline constexpr std::string_view kPartsFile = "templates/cuda/parts.cu";
 inline constexpr std::string_view kColumnsFile = "templates/cuda/columns.cu";
 
 inline bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
@@ -219,10 +222,49 @@ class Writer {
   }
   void note_vector(BufferId id, const std::vector<Index>& at, const Run& run) {
     text_.vectors.insert(id);
-    if (is_large(at)) text_.large.insert(id);
+    if (is_large(at)) {
+      text_.large.insert(id);
+      if (!like_) like_ = {id, at};
+    }
     if (!(run.offset == ir::Size(0)) &&
         std::find(text_.offsets.begin(), text_.offsets.end(), run.offset) == text_.offsets.end())
       text_.offsets.push_back(run.offset);
+  }
+
+  // ---- rows that begin anywhere ----
+  // Whether the access has its rows where the kernel's first one has: then their vectors are the same.
+  bool lies_alike(BufferId id, const std::vector<Index>& at) const {
+    return like_ && at == like_->second && buffer(id).shape == buffer(like_->first).shape;
+  }
+  // Whether rows follow each other in memory as they do in the kernel.
+  bool in_order(const std::vector<Index>& at) const {
+    const Axes all = nest_.all();
+    std::ptrdiff_t last = -1;
+    auto follows = [&](LoopAxisId axis) {
+      const std::ptrdiff_t place = std::find(all.begin(), all.end(), axis) - all.begin();
+      const bool after = place > last;
+      last = place;
+      return after;
+    };
+    // An axis, a number, or a multiple of one axis and another: (outer * size + inner).
+    auto up = [&](auto&& self, const Index& index) -> bool {
+      using Kind = Index::Kind;
+      if (index.kind == Kind::Size) return true;
+      if (index.kind == Kind::Axis) return follows(index.axis);
+      if (index.kind == Kind::Mul) return self(self, index.operands[0]) && self(self, index.operands[1]);
+      if (index.kind != Kind::Add) return false;
+      const bool swap = index.operands[1].kind == Kind::Mul;
+      return self(self, index.operands[swap ? 1 : 0]) && self(self, index.operands[swap ? 0 : 1]);
+    };
+    return std::all_of(at.begin(), at.end(), [&](const Index& index) { return up(up, index); });
+  }
+  // The number of elements from the beginning of a row back to where a vector begins.
+  std::string shift_text(const Axes& zero) {
+    if (!like_) return "0";
+    std::string at = address(like_->first, like_->second, false);
+    for (LoopAxisId axis : zero) at = replace_word(at, names_.variable(axis), "0");
+    const size_t call = at.find(".at(");
+    return "kRagged ? static_cast<Index>(" + at.substr(0, call) + ".offset(" + at.substr(call + 4) + " % kVector) : 0";
   }
 
   // ---- loads ----
@@ -230,6 +272,7 @@ class Writer {
     BufferId buffer;
     std::string name, address;
     std::set<size_t> stages;  // that use it
+    std::vector<Index> at = {};
   };
   std::string element(const Load& load) {
     const Run run = has_vectors() && load.guard == kNoValue ? run_of(load.at, nest_.inner) : Run{};
@@ -241,14 +284,26 @@ class Writer {
       name = vector_names_.emplace(from, names_.fresh(buffer(load.buffer).name + "_v")).first;
     if (is_large(load.at)) {
       auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.address == from; });
-      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, {}});
+      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, {}, load.at});
       held->stages.insert(stage_);
       return name->second + "[v][k]";
     }
     if (declared_.insert(from).second)
-      values_.lines(Level::Vector).line("const auto " + name->second + " = kw::load_vector<kVector>(" + from + ");");
+      body_->vector.line("const auto " + name->second + " = " + anywhere(load) + "kw::load_vector<kVector>(" + from +
+                         ");");
     return name->second + "[k]";
   }
+  // A vector of a tensor whose rows lie elsewhere.
+  std::string anywhere(const Load& load) {
+    const std::string row = replace_word(address(load.buffer, load.at, false), names_.variable(nest_.inner), "0");
+    return "kRagged ? kw::load_anywhere<kVector>(" + row + ", " + first_ + ", static_cast<Index>(" +
+           names_.size(nest_.inner) + ")) : ";
+  }
+  // How far one may read from the beginning of a row: vectors at its end go on into the next rows.
+  static std::string reach(const std::string& rows_left, const std::string& length) {
+    return "const Index reach = kRagged ? kw::reach<kVector>(" + rows_left + ", " + length + ") : 0;";
+  }
+  std::string left_in_row() const { return "static_cast<int>(reach - " + first_ + ")"; }
   Lines tiles() {
     Lines out;
     for (const Held& held : held_)
@@ -265,11 +320,12 @@ class Writer {
 
   // ---- what is done for each element ----
   struct Body {
-    Lines vector, element, stores;
-    std::vector<const Lines*> all() const { return {&vector, &element, &stores}; }
+    Lines part, vector, element, stores;
+    std::vector<const Lines*> all() const { return {&part, &vector, &element, &stores}; }
   };
   void define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
-    values_.open(Level::Vector, has_vectors() ? &body.vector : nullptr);
+    body_ = &body;
+    values_.open(Level::Vector, !has_vectors() ? nullptr : plan_.in_parts ? &body.part : &body.vector);
     values_.open(Level::Element, &body.element);
     values_.define(roots, stored);
   }
@@ -283,14 +339,40 @@ class Writer {
       return;
     }
     note_vector(store.buffer, store.at, run);
+    if (is_large(store.at))
+      stored_alike_ &= lies_alike(store.buffer, store.at);
+    else
+      stored_alike_ = false;
     const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
     body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
     body.element.line(name + "[k] = " + stored_text(store) + ";");
-    body.stores.line("kw::store_vector_streaming(" + address(store.buffer, store.at, true) + ", " + name + ");");
+    body.stores.line("kw::store_in_row<kRagged>(" + address(store.buffer, store.at, true) + ", " + name + ", " +
+                     first_ + ", " + names_.size(nest_.inner) + ");");
   }
-  // The index of an element, where something wants it.
+  // A statement that counts an element, where it is one of the row.
+  static std::string counted(const std::string& statement) { return "if (!kRagged || row_mask >> k & 1) " + statement; }
+  // The index of an element, where something wants it, and whether it is in the row.
   void finish(Body& body) {
     if (!has_vectors() || nest_.inner < 0) return;
+    if (body.element.text().find("row_mask") != std::string::npos) {
+      Lines with;
+      with.line("const uint32_t row_mask = kw::in_row<kVector>(" + first_ + ", " + names_.size(nest_.inner) + ");");
+      with.append(body.vector);
+      body.vector = with;
+    }
+    // What a vector does not bring is read and written element by element, where there is one.
+    const std::string element = body.element.text();
+    if (element.find("kw::load(") != std::string::npos || element.find("kw::store(") != std::string::npos) {
+      const std::string at = first_ + " + k";
+      Lines as_far;
+      const std::string beyond = at + " >= " + names_.size(nest_.inner);
+      if (plan_.shape == Shape::Rows)
+        as_far.line("if (kRagged && (" + at + " < 0 || " + beyond + ")) continue;");
+      else
+        as_far.line("if (" + beyond + " || (kRagged && " + at + " < 0)) continue;");
+      as_far.append(body.element);
+      body.element = std::move(as_far);
+    }
     const std::string& name = names_.variable(nest_.inner);
     if (find_word(body.element.text(), name) == std::string::npos) return;
     Lines with;
@@ -324,7 +406,7 @@ class Writer {
     const std::string type = sum_type(sum);
     sums_.line("kw::Total<true, " + type + "> " + total + " = 0;");
     body.vector.line(type + " " + part + " = 0;");
-    body.element.line(part + " += " + term + ";");
+    body.element.line(plan_.shape == Shape::Rows ? counted(part + " += " + term + ";") : part + " += " + term + ";");
     body.stores.line(total + " += " + part + ";");
     const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum");
     const std::string parts = share(name, type);
@@ -344,18 +426,17 @@ class Writer {
     const std::string name = names_.fresh(buffer(sum.buffer).name + "_sums"), type = sum_type(sum);
     const std::string terms = names_.fresh(buffer(sum.buffer).name + "_terms");
     const std::string times = text_.column_sums > 1 ? std::to_string(text_.column_sums) + " * " : "";
-    const std::string room =
-        text_.column_sums == 0 ? "0" : times + "kRoom * kw::threads() * static_cast<int>(sizeof(" + type + "))";
-    if (text_.column_sums == 1) sums_.line("constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;");
-    const std::string head =
-        "kw::Sums<" + type + ", kVector, kVectors, kPlace" + (program_.atomic ? ", true> " : "> ") + name + "(";
-    for (const std::string& line : split_lines(bracketed(
-             head, {buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")", room, "length"}, ");", 116)))
+    const std::string room = text_.column_sums == 0 ? "0" : times + "room * static_cast<int>(sizeof(" + type + "))";
+    if (text_.column_sums == 1)
+      sums_.line("const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;");
+    const std::string head = "kw::Sums<" + type + ", kVector, kVectors, kPlace, kRagged" + (program_.atomic ? ", true> " : "> ") + name + "(";
+    for (const std::string& line : split_lines(
+             bracketed(head, {buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")", room, "length", "tiles"}, ");", 116)))
       sums_.line(line);
     body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
     body.element.line(terms + "[k] = " + term + ";");
-    body.stores.line(name + ".add(v, element, " + terms + ");");
-    finish_.line(name + ".finish(lane, lanes, groups);");
+    body.stores.line(name + ".add(tile, v, element, " + terms + ");");
+    finish_.line(name + ".finish(lane, lanes, groups, shift);");
     ++text_.column_sums;
   }
   // The number of sums in one slice.
@@ -367,23 +448,6 @@ class Writer {
     sums_.line("for (Index i = " + start + "; i < " + slice_size(sum) + "; i += " + step + ") kw::store(" + slice +
                " + i, 0);");
   }
-  // `after_part` runs when a part of the row is done.
-  void segment_sum(const Accumulate& sum, Body& body, const std::string& term, Lines& before_part, Lines& after_part) {
-    const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
-    const std::string part = names_.fresh(buffer(sum.buffer).name + "_part"), type = sum_type(sum);
-    clear_slice(sum, "kw::block()", true);
-    before_part.line("kw::Total<true, " + type + "> " + total + " = 0;");
-    body.vector.line(type + " " + part + " = 0;");
-    body.element.line(part + " += " + term + ";");
-    body.stores.line(total + " += " + part + ";");
-    const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum"), parts = share(name, type);
-    after_part.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
-    segment_parts_.push_back("kw::part<kw::Sum>(" + name + ", " + parts + ")");
-    const std::string to = address(sum.buffer, sum.at, false, slice("kw::block()"));
-    segment_stores_.line(add_to(to, name, joined_to(to)));
-    ++text_.other_sums;
-  }
-
   static std::string parenthesised(const std::string& text) {
     return text.find(' ') == std::string::npos ? text : "(" + text + ")";
   }
@@ -498,8 +562,10 @@ class Writer {
   std::set<std::string> declared_;                   // vectors of the present stage, by address
   std::vector<Held> held_;
   size_t stage_ = 0;
-  Lines shared_, sums_, finish_, segment_stores_, advance_;
-  std::vector<std::string> segment_parts_;
+  Lines shared_, sums_, finish_, advance_;
+  Body* body_ = nullptr;                                         // of the present stage
+  std::optional<std::pair<BufferId, std::vector<Index>>> like_;  // the access whose rows others lie like
+  bool stored_alike_ = true;
 };
 
 }  // namespace kw::act::cuda

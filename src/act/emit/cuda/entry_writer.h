@@ -1,0 +1,119 @@
+// The text of one entry, and what the manifest says of it: parameters, guards, launch. The kinds of kernels derive from
+// this, and each knows its variants.
+#pragma once
+
+#include "act/emit/cuda/entries.h"
+#include "act/emit/cuda/entry_sizes.h"
+
+namespace kw::act::cuda {
+
+class EntryWriter {
+ public:
+  EntryWriter(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text, CppTypes& types,
+              const schedule::CudaParameters& parameters, std::string workers);
+
+ protected:
+  struct Variant {
+    std::string suffix, why;
+    bool dense = false;   // axes that can be are walked as one
+    bool unit = false;    // vectors lie in memory as such
+    bool ragged = false;  // but rows begin anywhere
+    bool wide_index = false;
+    bool has_rest = false;                    // elements beyond the last whole vector
+    std::string function = {};                // of the text, where it is not the usual one
+    std::vector<std::string> arguments = {};  // of the template, without the index type
+    std::vector<std::string> guards = {};
+    int64_t most_threads = 256, least_blocks = 1;
+    std::string grid = {}, block = {}, shared = "0";
+    std::string cached = "0";  // elements of a row in shared memory
+    std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
+  };
+
+  const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
+  std::string vector_constant() const;
+  // Guards of memory that is read and written in vectors.
+  void aligned(Variant& variant) const;
+  void whole_vectors(Variant& variant) const;
+  static std::string short_index(const std::string& size) { return bracket(size) + " < 2147483648"; }
+  bool flat_when_dense() const;
+  bool knows_no_position() const;
+  void write(const Variant& variant);
+
+  const LoopProgram& program_;
+  const LoopKernel& kernel_;
+  const KernelText& text_;
+  CppTypes& types_;
+  const schedule::CudaParameters& p_;
+  std::string workers_;
+  EntrySizes sizes_;
+  std::vector<std::vector<LoopAxisId>> merged_;
+  EntryText out_;
+
+ private:
+  // What a dimension of a tensor is indexed by, in any access of this kernel.
+  enum class Dimension : uint8_t { Unused, Used, Merged };  // Merged: into the next
+  struct Signature {
+    std::vector<std::string> parameters, arguments;  // of the entry; of the template
+    std::vector<kernel::Argument> contract;
+  };
+  const std::vector<LoopAxisId>* group_of(LoopAxisId axis) const;
+  std::string merged_name(const std::vector<LoopAxisId>& group) const;
+  Dimension use_of(BufferId id, size_t dimension, bool dense) const;
+  bool has_all_axes(BufferId id) const;
+  bool is_merged(BufferId id) const;
+  bool wants_dense(BufferId id, const Variant& variant) const;
+  std::vector<std::string> layout_guards(const Variant& variant) const;
+  void pointers(Signature& s);
+  std::string manifest_size(const ir::Size& size) const;
+  void sizes(Signature& s, const Variant& variant, std::vector<std::string>& arguments);
+  std::string tensor(BufferId id, const Variant& variant, Signature& s);
+  void call(const Variant& variant, const std::vector<std::string>& arguments, const std::string& indent);
+
+  std::vector<Access> accesses_;
+};
+
+// One class for each way of sharing a kernel among threads.
+class ElementEntries : public EntryWriter {
+ public:
+  using EntryWriter::EntryWriter;
+  EntryText run();
+};
+class RowEntries : public EntryWriter {
+ public:
+  using EntryWriter::EntryWriter;
+  EntryText run();
+
+ private:
+  struct Held;
+  std::string threads(const std::string& length, const std::string& each, int64_t most) const;
+  std::vector<std::string> arguments(const std::string& vector, const std::string& each, bool streamed, bool block,
+                                     const std::string& place, bool ragged) const;
+  void fast(Variant& v) const;
+  std::string length(bool ragged) const;
+  static int64_t most_threads(int64_t threads, bool ragged);
+  std::string widest() const;
+  void lanes(bool ragged);
+  void held(bool ragged, const Held& how);
+  void streamed(bool ragged);
+  void any_strides();
+  std::string elements_of(int64_t bytes) const;
+  std::string elements_constant(int64_t bytes) const;
+  std::string bytes_of_sums() const;
+};
+class PartEntries : public EntryWriter {
+ public:
+  using EntryWriter::EntryWriter;
+  EntryText run();
+
+ private:
+  void tiled(bool ragged);
+  void any_strides();
+  std::string slots(const std::string& warps, const std::string& parts) const;
+};
+class PointEntries : public EntryWriter {
+ public:
+  using EntryWriter::EntryWriter;
+  EntryText run();
+};
+
+}  // namespace kw::act::cuda

@@ -1,0 +1,41 @@
+#include "act/emit/cuda/entry_writer.h"
+
+namespace kw::act::cuda {
+
+EntryText PointEntries::run() {
+  const bool columns = text_.plan.shape == KernelPlan::Shape::Columns;
+  const std::string points = sizes_.points(), row = sizes_.row();
+  std::vector<bool> kinds;
+  if (!merged_.empty()) kinds.push_back(true);
+  kinds.push_back(false);
+  for (bool dense : kinds)
+    for (bool wide : {false, true}) {
+      if (dense && wide) continue;
+      Variant v{.suffix = wide                       ? "_large"
+                          : dense || merged_.empty() ? ""
+                                                     : "_strided",
+                .why = wide    ? "More elements than an int counts."
+                       : dense ? "Dense tensors: axes that can be are walked as one."
+                               : "Any strides."};
+      v.dense = dense;
+      v.wide_index = wide;
+      if (!wide) {
+        v.guards.push_back(short_index(points));
+        v.guards.push_back(short_index(row));
+      }
+      if (columns) {
+        v.most_threads = 32 * p_.column_warps;
+        v.block = "32*min(" + number(p_.column_warps) + ", max(1, ceil_div(" + row + ", " + number(p_.column_elements) +
+                  ")))";
+        v.grid = "ceil_div(" + points + ", 32)";
+      } else {
+        v.most_threads = 64;
+        v.block = text_.plan.accumulates ? "32" : "64";
+        v.grid = "ceil_div(" + (text_.plan.accumulates ? workers_ : points) + ", " + v.block + ")";
+      }
+      write(v);
+    }
+  return std::move(out_);
+}
+
+}  // namespace kw::act::cuda
