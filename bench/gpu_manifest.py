@@ -73,9 +73,6 @@ class Facts:
     def starts(self, x, n):
         return self.tensors[x].data_ptr() % n == 0
 
-    def starts(self, x, n):
-        return self.tensors[x].data_ptr() % n == 0
-
     def same_strides(self, x, y):
         return self.tensors[x].stride() == self.tensors[y].stride()
 

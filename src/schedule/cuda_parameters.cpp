@@ -27,6 +27,7 @@ constexpr Parameter kParameters[] = {
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128},
     {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64},
+    {"narrow_threads", &CudaParameters::narrow_threads, 32, 1024},
     {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
     {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256},
     {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
@@ -67,8 +68,8 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
     return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
   };
   while (p.sum_elements > kLeastElements && !sums_fit(p.sum_elements)) p.sum_elements /= 2;
-  auto narrow_fits = [&](int64_t elements) {  // two blocks of a multiprocessor, half a register for an element
-    return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / (2 * p.sum_threads);
+  auto narrow_fits = [&](int64_t elements) {  // half a register for an element, and room to unfold a vector
+    return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / p.narrow_threads;
   };
   while (p.narrow_sum_elements > kLeastElements && !narrow_fits(p.narrow_sum_elements)) p.narrow_sum_elements /= 2;
   p.shared_bytes = machine.shared_bytes;

@@ -40,11 +40,12 @@ struct CudaParameters {
   // Rows with sums that ride along: elements per thread where the sums are in registers; bytes of each tensor per
   // thread where they are in shared memory; threads of a block at most, and of all blocks of a multiprocessor.
   int64_t sum_elements = 16;
-  int64_t narrow_sum_elements = 16;  // of two bytes, with sums in shared memory
+  int64_t narrow_sum_elements = 16;  // of two bytes, with sums in shared memory and more threads
+  int64_t narrow_threads = 768;
   int64_t shared_sum_elements = 32;
   int64_t shared_sum_bytes = 128;
   int64_t sum_threads = 512;
-  int64_t worker_threads = 1024;
+  int64_t worker_threads = 512;
 
   // Kernels over columns: warps that share the reduced axis, each with at least so many of its elements.
   int64_t column_warps = 16;

@@ -18,7 +18,7 @@ struct RowEntries::Held {
   int64_t bytes = 0;  // of an element at most; 0: any
 };
 
-// Ragged rows take some registers more: fewer threads have them.
+// Ragged rows take some registers more; where there are none to spare, fewer threads have them.
 int64_t RowEntries::most_threads(int64_t threads, bool ragged) { return ragged ? threads * 7 / 8 / 32 * 32 : threads; }
 
 std::string RowEntries::length(bool ragged) const { return bracket(sizes_.row() + (ragged ? " + 7" : "")); }
@@ -73,7 +73,7 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.ragged = ragged;
   fast(v);
   if (how.bytes > 0) v.guards.push_back(widest() + " <= " + number(how.bytes));
-  v.most_threads = most_threads(how.most_threads, ragged);
+  v.most_threads = most_threads(how.most_threads, ragged && how.place != "Registers");
   v.guards.push_back(length(ragged) + " <= " + number(v.most_threads) + "*" + how.each);
   v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged);
   v.least_blocks = how.least_blocks;
@@ -151,14 +151,15 @@ EntryText RowEntries::run() {
         held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.", wide, wide,
                       p_.wide_threads, 1, ""});
     } else {
-      const std::string narrow = number(p_.narrow_sum_elements);
-      held(ragged, {"_narrow", "Rows of narrow elements: sums in shared memory leave registers to more threads.",
-                    narrow, narrow, p_.sum_threads, 2, "Shared", 2});
       held(ragged, {"", "Rows and sums that the registers of a block hold.", sum, sum, p_.sum_threads, 1, "Registers"});
-      if (text_.column_sums > 0)
+      if (text_.column_sums > 0) {
+        const std::string narrow = number(p_.narrow_sum_elements);
+        held(ragged, {"_narrow", "Rows of narrow elements: sums in shared memory leave registers to more threads.",
+                      narrow, narrow, p_.narrow_threads, 1, "Shared", 2});
         held(ragged,
              {"_shared", "Rows that the registers of a block hold, and sums in shared memory.",
               elements_of(p_.shared_sum_bytes), elements_constant(p_.shared_sum_bytes), p_.sum_threads, 1, "Shared"});
+      }
     }
     streamed(ragged);
   }

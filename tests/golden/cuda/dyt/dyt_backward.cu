@@ -40,7 +40,7 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha, kw::Tensor<const W, 1> weight,
                                  kw::Tensor<const WT, 3> d_y, kw::Tensor<T, 3> grad_x,
                                  kw::Tensor<WT32, 1> grad_alpha_slices, kw::Tensor<WT32, 2> v6_slices,
@@ -50,32 +50,34 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   KW_SHARED(WT32, grad_alpha_slices_sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
+  Index shift = 0;
   kw::Total<true, WT32> grad_alpha_slices_total = 0;
-  kw::Sums<WT32, kVector, kVectors, kPlace> v6_slices_sums(v6_slices.at(kw::block()), 0, length);
-  constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;
-  kw::Sums<WT32, kVector, kVectors, kPlace> v7_slices_sums(v7_slices.at(kw::block()),
-                                                           kRoom * kw::threads() * static_cast<int>(sizeof(WT32)),
-                                                           length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) + sizeof(WT32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) + sizeof(WT32) : 0) + sizeof(WT)));
+  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, tiles);
+  const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
+  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
+                                                                    room * static_cast<int>(sizeof(WT32)), length,
+                                                                    tiles);
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index i_batch = batch == 1 ? 0 : point / seq;
         const Index i_seq = point - i_batch * seq;
+        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element));
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -87,15 +89,19 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<WT, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
@@ -103,25 +109,25 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
       }
       prefetch(start + step);
     }
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
     const W32 alpha_i = kw::load(alpha.at(0));
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_vector_once<kVector>(d_y.at(i_batch, i_seq, element));
-            x_v[v] = kw::load_vector_once<kVector>(x.at(i_batch, i_seq, element));
+            d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           WT32 grad_alpha_slices_part = 0;
           kw::Vector<WT32, kVector> v6_slices_terms;
           kw::Vector<WT32, kVector> v7_slices_terms;
@@ -133,15 +139,15 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
             const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_i))));
             const WT32 product = kw::round_to<WT>(d_y_i * WT32(weight_v[k])) * (WT32(1.0) - tanh * tanh);
             const WT32 rounded = kw::round_to<WT>(product);
-            grad_alpha_slices_part += kw::round_to<WT>(rounded * WT32(x_i));
+            if (!kRagged || row_mask >> k & 1) grad_alpha_slices_part += kw::round_to<WT>(rounded * WT32(x_i));
             v6_slices_terms[k] = kw::round_to<WT>(d_y_i * tanh);
             v7_slices_terms[k] = d_y_i;
             grad_x_v[k] = T(T32(kw::round_to<WT>(rounded * WT32(alpha_i))));
           }
           grad_alpha_slices_total += grad_alpha_slices_part;
-          v6_slices_sums.add(v, element, v6_slices_terms);
-          v7_slices_sums.add(v, element, v7_slices_terms);
-          kw::store_vector_streaming(grad_x.at(i_batch, i_seq, element), grad_x_v);
+          v6_slices_sums.add(tile, v, element, v6_slices_terms);
+          v7_slices_sums.add(tile, v, element, v7_slices_terms);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
@@ -150,8 +156,8 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   kw::block_reduce(turn, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
   turn = 1 - turn;
   if (kw::thread() == 0) kw::store(grad_alpha_slices.at(kw::block()), grad_alpha_slices_sum);
-  v6_slices_sums.finish(lane, lanes, groups);
-  v7_slices_sums.finish(lane, lanes, groups);
+  v6_slices_sums.finish(lane, lanes, groups, shift);
+  v7_slices_sums.finish(lane, lanes, groups, shift);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -160,10 +166,17 @@ void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d
                         WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                         int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                         int64_t v7_slices_stride_0, int lanes) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                    {alpha, {0}},
+                                                                                                    {weight, {1}},
+                                                                                                    {d_y, {0, d_y_stride_1, 1}},
+                                                                                                    {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                    {grad_alpha_slices, {1}},
+                                                                                                    {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                    {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                    1, batch_seq,
+                                                                                                    hidden, workers,
+                                                                                                    lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -172,10 +185,34 @@ void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T*
                   WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                   int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                   int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                   {alpha, {0}},
+                                                                                                   {weight, {1}},
+                                                                                                   {d_y, {0, d_y_stride_1, 1}},
+                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                   {grad_alpha_slices, {1}},
+                                                                                                   {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                   {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                   1, batch_seq, hidden,
+                                                                                                   workers, 0, 0);
+}
+
+// Rows of narrow elements: sums in shared memory leave registers to more threads.
+KW_KERNEL(768, 1)
+void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
+                         WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
+                         int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
+                         int64_t v7_slices_stride_0) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                {alpha, {0}},
+                                                                                                {weight, {1}},
+                                                                                                {d_y, {0, d_y_stride_1, 1}},
+                                                                                                {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                {grad_alpha_slices, {1}},
+                                                                                                {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                1, batch_seq, hidden,
+                                                                                                workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -184,22 +221,132 @@ void dyt_backward_shared(const T* x, const W* alpha, const W* weight, const WT* 
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                                              {alpha, {0}},
+                                                                                                                              {weight, {1}},
+                                                                                                                              {d_y, {0, d_y_stride_1, 1}},
+                                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                              {grad_alpha_slices, {1}},
+                                                                                                                              {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                                              {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                                              1,
+                                                                                                                              batch_seq,
+                                                                                                                              hidden,
+                                                                                                                              workers,
+                                                                                                                              0,
+                                                                                                                              0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void dyt_backward_streamed(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                            WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                            int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                            int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
+                                                                                              {alpha, {0}},
+                                                                                              {weight, {1}},
+                                                                                              {d_y, {0, d_y_stride_1, 1}},
+                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                              {grad_alpha_slices, {1}},
+                                                                                              {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                              {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                              1, batch_seq, hidden,
+                                                                                              workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(256, 1)
+void dyt_backward_short_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
+                               WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
+                               int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                               int64_t v6_slices_stride_0, int64_t v7_slices_stride_0, int lanes) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                   {alpha, {0}},
+                                                                                                   {weight, {1}},
+                                                                                                   {d_y, {0, d_y_stride_1, 1}},
+                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                   {grad_alpha_slices, {1}},
+                                                                                                   {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                   {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                   1, batch_seq, hidden,
+                                                                                                   workers, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(512, 1)
+void dyt_backward_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
+                         WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
+                         int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
+                         int64_t v7_slices_stride_0) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                  {alpha, {0}},
+                                                                                                  {weight, {1}},
+                                                                                                  {d_y, {0, d_y_stride_1, 1}},
+                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                  {grad_alpha_slices, {1}},
+                                                                                                  {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                  {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                  1, batch_seq, hidden,
+                                                                                                  workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(672, 1)
+void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
+                                WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
+                                int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
+                                                                                               {alpha, {0}},
+                                                                                               {weight, {1}},
+                                                                                               {d_y, {0, d_y_stride_1, 1}},
+                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                               {grad_alpha_slices, {1}},
+                                                                                               {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                               {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                               1, batch_seq, hidden,
+                                                                                               workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
+                                WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
+                                int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                                             {alpha, {0}},
+                                                                                                                             {weight, {1}},
+                                                                                                                             {d_y, {0, d_y_stride_1, 1}},
+                                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                             {grad_alpha_slices, {1}},
+                                                                                                                             {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                                                             {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                                                             1,
+                                                                                                                             batch_seq,
+                                                                                                                             hidden,
+                                                                                                                             workers,
+                                                                                                                             0,
+                                                                                                                             0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
+                                  WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
+                                  int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                  int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
+                                                                                             {alpha, {0}},
+                                                                                             {weight, {1}},
+                                                                                             {d_y, {0, d_y_stride_1, 1}},
+                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                             {grad_alpha_slices, {1}},
+                                                                                             {v6_slices, {v6_slices_stride_0, 1}},
+                                                                                             {v7_slices, {v7_slices_stride_0, 1}},
+                                                                                             1, batch_seq, hidden,
+                                                                                             workers, 0, 0);
 }
 
 // Any strides.
@@ -210,11 +357,14 @@ void dyt_backward_strided(const T* x, const W* alpha, const W* weight, const WT*
                           int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                           int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                           int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
-      hidden, workers, 0, 0);
+  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                     {alpha, {0}}, {weight, {weight_stride_0}},
+                                                                     {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                     {grad_alpha_slices, {1}},
+                                                                     {v6_slices, {v6_slices_stride_0, 1}},
+                                                                     {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+                                                                     hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -225,11 +375,14 @@ void dyt_backward_large(const T* x, const W* alpha, const W* weight, const WT* d
                         int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                         int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t v6_slices_stride_0,
                         int64_t v7_slices_stride_0) {
-  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
-      hidden, workers, 0, 0);
+  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                         {alpha, {0}}, {weight, {weight_stride_0}},
+                                                                         {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+                                                                         {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                         {grad_alpha_slices, {1}},
+                                                                         {v6_slices, {v6_slices_stride_0, 1}},
+                                                                         {v7_slices, {v7_slices_stride_0, 1}}, batch,
+                                                                         seq, hidden, workers, 0, 0);
 }
 
 template <class Index>
@@ -286,27 +439,30 @@ void dyt_backward_totals_large(W* grad_weight, W* grad_bias, const WT32* v6_slic
                                        workers, hidden);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1> grad_alpha_slices,
                                    Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(WT32, grad_alpha_total_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto grad_alpha_slices_v_next = kw::dynamic_shared<kw::Vector<WT32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
+        const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()),
-                grad_alpha_slices.at(element));
+            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()), grad_alpha_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -318,14 +474,16 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    if (inside) shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<WT32, kVector> grad_alpha_slices_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           grad_alpha_slices_v[v] = grad_alpha_slices_v_next[v * kw::threads() + kw::thread()];
         }
@@ -337,20 +495,22 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            grad_alpha_slices_v[v] = kw::load_vector_once<kVector>(grad_alpha_slices.at(element));
+            grad_alpha_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_alpha_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       WT32 grad_alpha_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            grad_alpha_total_part += grad_alpha_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
           }
         }
       }
@@ -373,40 +533,76 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
 // Rows that some lanes of a warp hold: several in a block.
 KW_KERNEL(128, 1)
 void dyt_backward_2_short(W* grad_alpha, const WT32* grad_alpha_slices, int workers, int lanes) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, false, false, int>({grad_alpha, {0}},
-                                                                               {grad_alpha_slices, {1}}, workers, lanes,
-                                                                               0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, false, false, false, int>({grad_alpha, {0}},
+                                                                                      {grad_alpha_slices, {1}}, workers,
+                                                                                      lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void dyt_backward_2(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, int>({grad_alpha, {0}},
-                                                                              {grad_alpha_slices, {1}}, workers, 0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, false, int>({grad_alpha, {0}},
+                                                                                     {grad_alpha_slices, {1}}, workers,
+                                                                                     0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void dyt_backward_2_wide(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, int>({grad_alpha, {0}},
-                                                                              {grad_alpha_slices, {1}}, workers, 0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, false, int>({grad_alpha, {0}},
+                                                                                     {grad_alpha_slices, {1}}, workers,
+                                                                                     0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void dyt_backward_2_streamed(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 16, true, true, false, int>({grad_alpha, {0}},
-                                                                             {grad_alpha_slices, {1}}, workers, 0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 16, true, true, false, false, int>({grad_alpha, {0}},
+                                                                                    {grad_alpha_slices, {1}}, workers,
+                                                                                    0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void dyt_backward_2_short_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers, int lanes) {
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, false, false, true, int>({grad_alpha, {0}},
+                                                                                     {grad_alpha_slices, {1}}, workers,
+                                                                                     lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void dyt_backward_2_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, true, int>({grad_alpha, {0}},
+                                                                                    {grad_alpha_slices, {1}}, workers,
+                                                                                    0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void dyt_backward_2_wide_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, true, int>({grad_alpha, {0}},
+                                                                                    {grad_alpha_slices, {1}}, workers,
+                                                                                    0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void dyt_backward_2_streamed_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 16, true, true, false, true, int>({grad_alpha, {0}},
+                                                                                   {grad_alpha_slices, {1}}, workers, 0,
+                                                                                   0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void dyt_backward_2_strided(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<1, 4, true, true, false, int>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
+  dyt_backward_2_rows<1, 4, true, true, false, false, int>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void dyt_backward_2_large(W* grad_alpha, const WT32* grad_alpha_slices, int64_t workers) {
-  dyt_backward_2_rows<1, 4, true, true, false, int64_t>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
+  dyt_backward_2_rows<1, 4, true, true, false, false, int64_t>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0,
+                                                               0);
 }

@@ -40,6 +40,8 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
                                     kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias, kw::Tensor<WT, 3> y,
                                     Index batch, Index seq, Index hidden) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const W32 alpha_i = kw::load(alpha.at(0));
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
@@ -52,7 +54,7 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      x_v[v] = kw::load_vector_once<kVector>(x.at(i_batch, i_seq, first_i_hidden));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach - first_i_hidden));
     }
   }
   KW_UNROLL
@@ -63,15 +65,53 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      const auto weight_v = kw::load_vector<kVector>(weight.at(first_i_hidden));
-      const auto bias_v = kw::load_vector<kVector>(bias.at(first_i_hidden));
+      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
+      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(bias.at(first_i_hidden));
       kw::Vector<WT, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_v[v][k]))));
         y_v[k] = WT(kw::round_to<WT>(WT32(weight_v[k]) * tanh) + WT32(bias_v[k]));
       }
-      kw::store_vector_streaming(y.at(i_batch, i_seq, first_i_hidden), y_v);
+      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_hidden), y_v, first_i_hidden, hidden);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha,
+                                            kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
+                                            kw::Tensor<WT, 3> y, Index batch, Index seq, Index hidden) {
+  constexpr int kVectors = kElements / kVector;
+  const W32 alpha_i = kw::load(alpha.at(0));
+  const Index length = hidden, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_hidden < length) {
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach - first_i_hidden));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_hidden < length) {
+      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
+      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(bias.at(first_i_hidden));
+      kw::Vector<WT, kVector> y_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_v[v][k]))));
+        y_v[k] = WT(kw::round_to<WT>(WT32(weight_v[k]) * tanh) + WT32(bias_v[k]));
+      }
+      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_hidden), y_v, first_i_hidden, hidden);
     }
   }
 }
@@ -82,6 +122,16 @@ void dyt_forward(const T* x, const W* alpha, const W* weight, const W* bias, WT*
                  int64_t x_stride_1, int64_t y_stride_1) {
   dyt_forward_elements<kw::vector_length<T, WT>(), 32, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
                                                             {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
+}
+
+// Rows that begin anywhere: vectors of memory, of which rows have parts.
+KW_KERNEL(256, 1)
+void dyt_forward_ragged(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
+                        int64_t x_stride_1, int64_t y_stride_1) {
+  dyt_forward_elements_by_rows<kw::vector_length<T, WT>(), 32, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
+                                                                          {weight, {1}}, {bias, {1}},
+                                                                          {y, {0, y_stride_1, 1}}, 1, batch_seq,
+                                                                          hidden);
 }
 
 // Any strides.

@@ -41,7 +41,7 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<const T, 3> y1,
                                                 kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y0,
                                                 kw::Tensor<const T, 3> d_y1, kw::Tensor<T, 3> grad_x,
@@ -50,34 +50,36 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
                                                 int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
-  const auto d_y0_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>();
-  const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(WT)));
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const auto d_y0_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
   int turn = 0;
-  kw::Sums<WT32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0)));
-  const auto y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT)));
-  const auto d_y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT) + sizeof(T)));
+  Index shift = 0;
+  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
+                                                                             length, tiles);
+  const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
+  const auto d_y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index i_batch = batch == 1 ? 0 : point / seq;
         const Index i_seq = point - i_batch * seq;
+        const Index shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y0_v_next + (v * kw::threads() + kw::thread()), d_y0.at(i_batch, i_seq, element));
-            kw::copy_async<kVector>(y1_v_next + (v * kw::threads() + kw::thread()), y1.at(i_batch, i_seq, element));
-            kw::copy_async<kVector>(d_y1_v_next + (v * kw::threads() + kw::thread()), d_y1.at(i_batch, i_seq, element));
+            kw::copy_in_row<kVector, kRagged>(d_y0_v_next + (v * kw::threads() + kw::thread()), d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(y1_v_next + (v * kw::threads() + kw::thread()), y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y1_v_next + (v * kw::threads() + kw::thread()), d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -89,8 +91,12 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<WT, kVector> d_y0_v[kVectors];
     kw::Vector<T, kVector> y1_v[kVectors];
     kw::Vector<T, kVector> d_y1_v[kVectors];
@@ -100,7 +106,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y0_v[v] = d_y0_v_next[v * kw::threads() + kw::thread()];
           y1_v[v] = y1_v_next[v * kw::threads() + kw::thread()];
@@ -109,38 +115,39 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       }
       prefetch(start + step);
     }
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
     const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     kw::Total<kStreamed, float> sum_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y0_v[v] = kw::load_vector<kVector>(d_y0.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) d_y0_v_cache[element / kVector] = d_y0_v[v];
-            y1_v[v] = kw::load_vector<kVector>(y1.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) y1_v_cache[element / kVector] = y1_v[v];
+            d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) d_y0_v_cache[slot] = d_y0_v[v];
+            y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) y1_v_cache[slot] = y1_v[v];
           }
         }
       }
       if (!kStreamed && !kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y1_v[v] = kw::load_vector_once<kVector>(d_y1.at(i_batch, i_seq, element));
+            d_y1_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       float sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -150,10 +157,10 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
             if (kKeep) rounded_kept[v][k] = rounded;
             const float h = y1_v[v][k];
             const float h_2 = h * rstd_i;
-            sum_part += rounded * h;
+            if (!kRagged || row_mask >> k & 1) sum_part += rounded * h;
             grad_weight_slices_terms[k] = kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
           }
-          grad_weight_slices_sums.add(v, element, grad_weight_slices_terms);
+          grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
       }
       sum_total += sum_part;
@@ -173,27 +180,26 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              d_y0_v[v] = d_y0_v_cache[element / kVector];
-            } else {
-              d_y0_v[v] = kw::load_vector<kVector>(d_y0.at(i_batch, i_seq, element));
-            }
-            if (element < cached) {
-              y1_v[v] = y1_v_cache[element / kVector];
-            } else {
-              y1_v[v] = kw::load_vector<kVector>(y1.at(i_batch, i_seq, element));
-            }
-            d_y1_v[v] = kw::load_vector_once<kVector>(d_y1.at(i_batch, i_seq, element));
+            if (slot * kVector < cached)
+              d_y0_v[v] = d_y0_v_cache[slot];
+            else
+              d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (slot * kVector < cached)
+              y1_v[v] = y1_v_cache[slot];
+            else
+              y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y1_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           kw::Vector<T, kVector> grad_residual_v;
           KW_UNROLL
@@ -206,13 +212,13 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
             grad_x_v[k] = T(d_residual);
             grad_residual_v[k] = T(d_residual);
           }
-          kw::store_vector_streaming(grad_x.at(i_batch, i_seq, element), grad_x_v);
-          kw::store_vector_streaming(grad_residual.at(i_batch, i_seq, element), grad_residual_v);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row<kRagged>(grad_residual.at(i_batch, i_seq, element), grad_residual_v, element, hidden);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups);
+  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -222,10 +228,20 @@ void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float
                                        int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                        int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                        int64_t grad_weight_slices_stride_0, int lanes) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>({weight, {1}},
+                                                                                                                   {y1, {0, y1_stride_1, 1}},
+                                                                                                                   {rstd, {0, 1}},
+                                                                                                                   {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                                   {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                   {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                   1,
+                                                                                                                   batch_seq,
+                                                                                                                   hidden,
+                                                                                                                   workers,
+                                                                                                                   lanes,
+                                                                                                                   0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -235,10 +251,41 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd
                                  int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                  int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                  int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>({weight, {1}},
+                                                                                                                  {y1, {0, y1_stride_1, 1}},
+                                                                                                                  {rstd, {0, 1}},
+                                                                                                                  {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                                  {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                  {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                  1,
+                                                                                                                  batch_seq,
+                                                                                                                  hidden,
+                                                                                                                  workers,
+                                                                                                                  0, 0);
+}
+
+// Rows of narrow elements: sums in shared memory leave registers to more threads.
+KW_KERNEL(768, 1)
+void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
+                                        T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
+                                        int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
+                                        int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
+                                        int64_t grad_weight_slices_stride_0) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>({weight, {1}},
+                                                                                                               {y1, {0, y1_stride_1, 1}},
+                                                                                                               {rstd, {0, 1}},
+                                                                                                               {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                               {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                               {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                               {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                               1,
+                                                                                                               batch_seq,
+                                                                                                               hidden,
+                                                                                                               workers,
+                                                                                                               0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -248,25 +295,157 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true,
-      kw::Place::Shared, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, false, int>({weight, {1}},
+                                                                                                                                             {y1, {0, y1_stride_1, 1}},
+                                                                                                                                             {rstd, {0, 1}},
+                                                                                                                                             {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                                                             {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                                             {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                                             1,
+                                                                                                                                             batch_seq,
+                                                                                                                                             hidden,
+                                                                                                                                             workers,
+                                                                                                                                             0,
+                                                                                                                                             0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                           const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                           int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                           int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                           int cached) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, cached);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>({weight, {1}},
+                                                                                                             {y1, {0, y1_stride_1, 1}},
+                                                                                                             {rstd, {0, 1}},
+                                                                                                             {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                             {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                             {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                             1,
+                                                                                                             batch_seq,
+                                                                                                             hidden,
+                                                                                                             workers, 0,
+                                                                                                             cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(256, 1)
+void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
+                                              const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
+                                              int batch_seq, int hidden, int workers, int64_t y1_stride_1,
+                                              int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
+                                              int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
+                                              int lanes) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>({weight, {1}},
+                                                                                                                  {y1, {0, y1_stride_1, 1}},
+                                                                                                                  {rstd, {0, 1}},
+                                                                                                                  {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                                  {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                  {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                  1,
+                                                                                                                  batch_seq,
+                                                                                                                  hidden,
+                                                                                                                  workers,
+                                                                                                                  lanes,
+                                                                                                                  0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(512, 1)
+void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
+                                        T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
+                                        int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
+                                        int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
+                                        int64_t grad_weight_slices_stride_0) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>({weight, {1}},
+                                                                                                                 {y1, {0, y1_stride_1, 1}},
+                                                                                                                 {rstd, {0, 1}},
+                                                                                                                 {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                                 {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                                 {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                 {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                 1,
+                                                                                                                 batch_seq,
+                                                                                                                 hidden,
+                                                                                                                 workers,
+                                                                                                                 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(672, 1)
+void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
+                                               const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
+                                               int batch_seq, int hidden, int workers, int64_t y1_stride_1,
+                                               int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
+                                               int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>({weight, {1}},
+                                                                                                              {y1, {0, y1_stride_1, 1}},
+                                                                                                              {rstd, {0, 1}},
+                                                                                                              {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                              {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                              {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                              1,
+                                                                                                              batch_seq,
+                                                                                                              hidden,
+                                                                                                              workers,
+                                                                                                              0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
+                                               const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
+                                               int batch_seq, int hidden, int workers, int64_t y1_stride_1,
+                                               int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
+                                               int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true, int>({weight, {1}},
+                                                                                                                                            {y1, {0, y1_stride_1, 1}},
+                                                                                                                                            {rstd, {0, 1}},
+                                                                                                                                            {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                                                            {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                                                            {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                                            {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                                            1,
+                                                                                                                                            batch_seq,
+                                                                                                                                            hidden,
+                                                                                                                                            workers,
+                                                                                                                                            0,
+                                                                                                                                            0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
+                                                 const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
+                                                 int batch_seq, int hidden, int workers, int64_t y1_stride_1,
+                                                 int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
+                                                 int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
+                                                 int cached) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>({weight, {1}},
+                                                                                                            {y1, {0, y1_stride_1, 1}},
+                                                                                                            {rstd, {0, 1}},
+                                                                                                            {d_y0, {0, d_y0_stride_1, 1}},
+                                                                                                            {d_y1, {0, d_y1_stride_1, 1}},
+                                                                                                            {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                            {grad_residual, {0, grad_residual_stride_1, 1}},
+                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                            1,
+                                                                                                            batch_seq,
+                                                                                                            hidden,
+                                                                                                            workers, 0,
+                                                                                                            cached);
 }
 
 // Any strides.
@@ -281,13 +460,15 @@ void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const flo
                                          int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
                                          int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
                                          int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({weight, {weight_stride_0}},
+                                                                                    {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                                    {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+                                                                                    {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                                    {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                    batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -302,13 +483,16 @@ void fused_add_rms_norm_backward_large(const W* weight, const T* y1, const float
                                        int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
                                        int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
                                        int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({weight, {weight_stride_0}},
+                                                                                        {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+                                                                                        {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                                        {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+                                                                                        {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+                                                                                        {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                                        {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                        batch, seq, hidden, workers, 0,
+                                                                                        0);
 }
 
 template <class Index>

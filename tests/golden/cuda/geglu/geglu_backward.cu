@@ -40,6 +40,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                                        Index batch, Index seq, Index half, Index x_2) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const T32 rounded = kw::round_to<T>(T32(0.0));
   const Index vectors = (batch * seq * half) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
@@ -54,9 +56,9 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_batch = batch == 1 ? 0 : element / (seq * half);
       const Index i_seq = seq == 1 ? 0 : element / half - i_batch * seq;
       const Index first_i_half = element - (i_batch * seq + i_seq) * half;
-      d_y_v[v] = kw::load_vector_once<kVector>(d_y.at(i_batch, i_seq, first_i_half));
-      x_v[v] = kw::load_vector_once<kVector>(x.at(i_batch, i_seq, first_i_half + x_2 / 2));
-      x_v_2[v] = kw::load_vector_once<kVector>(x.at(i_batch, i_seq, first_i_half));
+      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2), static_cast<int>(reach - first_i_half));
+      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
     }
   }
   KW_UNROLL
@@ -88,8 +90,62 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
         grad_x_v[k] = T(rounded + d_gate);
         grad_x_v_2[k] = T(d_up + rounded);
       }
-      kw::store_vector_streaming(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v);
-      kw::store_vector_streaming(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2);
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, first_i_half, half);
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, first_i_half, half);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y,
+                                               kw::Tensor<T, 3> grad_x, Index batch, Index seq, Index half, Index x_2) {
+  constexpr int kVectors = kElements / kVector;
+  const T32 rounded = kw::round_to<T>(T32(0.0));
+  const Index length = half, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> d_y_v[kVectors];
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> x_v_2[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_half = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_half < length) {
+      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2), static_cast<int>(reach - first_i_half));
+      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_half = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_half < length) {
+      kw::Vector<T, kVector> grad_x_v;
+      kw::Vector<T, kVector> grad_x_v_2;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 d_y_i = d_y_v[v][k];
+        const T32 rounded_2 = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
+        const T32 x_i = x_v_2[v][k];
+        const T32 product = x_i * x_i;
+        const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
+        const T32 tanh = kw::tanh(product_2);
+        const T32 sum = T32(1.0) + tanh;
+        const T32 product_3 = T32(0.5) * x_i;
+        const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_5 = product_4 * T32(0.044715);
+        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i * x_i);
+        const T32 d_gate = kw::round_to<T>(sum_2);
+        const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
+        grad_x_v[k] = T(rounded + d_gate);
+        grad_x_v_2[k] = T(d_up + rounded);
+      }
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, first_i_half, half);
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, first_i_half, half);
     }
   }
 }
@@ -100,6 +156,14 @@ void geglu_backward(const T* x, const T* d_y, T* grad_x, int batch_seq, int half
                     int64_t d_y_stride_1, int64_t grad_x_stride_1) {
   geglu_backward_elements<kw::vector_length<T>(), 8, int>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}},
                                                           {grad_x, {0, grad_x_stride_1, 1}}, 1, batch_seq, half, x_2);
+}
+
+// Rows that begin anywhere, and not alike: an element at a time.
+KW_KERNEL(256, 1)
+void geglu_backward_narrow(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
+                           int64_t d_y_stride_1, int64_t grad_x_stride_1) {
+  geglu_backward_elements_by_rows<1, 16, false, int>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}},
+                                                     {grad_x, {0, grad_x_stride_1, 1}}, 1, batch_seq, half, x_2);
 }
 
 // Any strides.

@@ -32,6 +32,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, Index batch, Index seq, Index x_2_2,
                                       Index x_2) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (batch * seq * x_2_2) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> x_v[kVectors];
@@ -44,8 +46,8 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
       const Index i_batch = batch == 1 ? 0 : element / (seq * x_2_2);
       const Index i_seq = seq == 1 ? 0 : element / x_2_2 - i_batch * seq;
       const Index first_i_x_2_2 = element - (i_batch * seq + i_seq) * x_2_2;
-      x_v[v] = kw::load_vector_once<kVector>(x.at(i_batch, i_seq, first_i_x_2_2));
-      x_v_2[v] = kw::load_vector_once<kVector>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach - first_i_x_2_2));
+      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
     }
   }
   KW_UNROLL
@@ -64,7 +66,45 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
         const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
         y_v[k] = T(rounded * T32(x_v_2[v][k]));
       }
-      kw::store_vector_streaming(y.at(i_batch, i_seq, first_i_x_2_2), y_v);
+      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_x_2_2), y_v, first_i_x_2_2, x_2_2);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, Index batch, Index seq,
+                                              Index x_2_2, Index x_2) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = x_2_2, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> x_v_2[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_x_2_2 = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_x_2_2 < length) {
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach - first_i_x_2_2));
+      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_x_2_2 = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_x_2_2 < length) {
+      kw::Vector<T, kVector> y_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 x_i = x_v[v][k];
+        const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
+        const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
+        y_v[k] = T(rounded * T32(x_v_2[v][k]));
+      }
+      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_x_2_2), y_v, first_i_x_2_2, x_2_2);
     }
   }
 }
@@ -74,6 +114,14 @@ KW_KERNEL(256, 1)
 void geglu_forward(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
   geglu_forward_elements<kw::vector_length<T>(), 16, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}}, 1,
                                                           batch_seq, x_2_2, x_2);
+}
+
+// Rows that begin anywhere: vectors of memory, of which rows have parts.
+KW_KERNEL(256, 1)
+void geglu_forward_ragged(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
+  geglu_forward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({x, {0, x_stride_1, 1}},
+                                                                        {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
+                                                                        x_2);
 }
 
 // Any strides.

@@ -29,6 +29,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                           Index rows, Index cols) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> d_y_v[kVectors];
@@ -40,8 +42,8 @@ KW_DEVICE void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<c
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      d_y_v[v] = kw::load_vector_once<kVector>(d_y.at(row, first_col));
-      x_v[v] = kw::load_vector_once<kVector>(x.at(row, first_col));
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(row, first_col), static_cast<int>(reach - first_col));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -61,7 +63,46 @@ KW_DEVICE void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<c
         const T32 sum = d_y_i * (T32(1.0) + kw::erf(product)) * T32(0.5) + product_2 * T32(0.7071067811865475);
         grad_x_v[k] = T(sum);
       }
-      kw::store_vector_streaming(grad_x.at(row, first_col), grad_x_v);
+      kw::store_in_row<kRagged>(grad_x.at(row, first_col), grad_x_v, first_col, cols);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void gelu_erf_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y,
+                                                  kw::Tensor<T, 2> grad_x, Index rows, Index cols) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = cols, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> d_y_v[kVectors];
+  kw::Vector<T, kVector> x_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(row, first_col), static_cast<int>(reach - first_col));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      kw::Vector<T, kVector> grad_x_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 d_y_i = d_y_v[v][k];
+        const T32 x_i = x_v[v][k];
+        const T32 product = x_i * T32(0.7071067811865475);
+        const T32 product_2 = d_y_i * (x_i * T32(0.5)) * (T32(1.1283791670955126) * kw::exp(-(product * product)));
+        const T32 sum = d_y_i * (T32(1.0) + kw::erf(product)) * T32(0.5) + product_2 * T32(0.7071067811865475);
+        grad_x_v[k] = T(sum);
+      }
+      kw::store_in_row<kRagged>(grad_x.at(row, first_col), grad_x_v, first_col, cols);
     }
   }
 }

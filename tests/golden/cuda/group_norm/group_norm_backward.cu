@@ -46,7 +46,7 @@ using T = KW_T;
 using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> norm_weight,
                                         kw::Tensor<const T32, 2> mean, kw::Tensor<const T32, 2> rstd,
                                         kw::Tensor<const T, 4> d_y, kw::Tensor<T, 4> grad_x,
@@ -55,260 +55,212 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                                         Index height, Index width, Index channels, Index workers, int lanes_of_row,
                                         int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, sum_2_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, grad_norm_weight_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, grad_norm_bias_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, sum_3_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
-  const Index length = channels_3 * height * width, points = (batch * 32);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  constexpr bool kAhead = !kStreamed;
+  constexpr bool kStreamed = true;
+  KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v24_early___parts, 2 * kw::kMostWarps);
+  const Index parts = channels_3 * height, end = width, points = (batch * 32);
+  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
+  const Index tiles = parts * part_tiles;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<T32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
-  for (Index i = kw::thread(); i < 32 *
-      channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
-  for (Index i = kw::thread(); i < 32 *
-      channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
+  for (Index i = kw::thread(); i < 32 * channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
+  const kw::PartSums<T32> grad_norm_weight_slices_sums(0, parts);
+  for (Index i = kw::thread(); i < 32 * channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
+  const kw::PartSums<T32> grad_norm_bias_slices_sums(1 * kw::PartSums<T32>::bytes(parts), parts);
   kw::barrier();
-  for (Index start = kw::block() * groups; start < points; start += step) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
-    if (!kBlockRow && !inside) point = 0;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
-    constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    T32 sum_kept[kVectors][kVector];
+  for (Index point = kw::block(); point < points; point += kw::blocks()) {
     const Index i_batch = batch == 1 ? 0 : point / 32;
     const Index channels_2 = point - i_batch * 32;
+    kw::Vector<T, kVector> d_y_v[kVectors];
+    kw::Vector<T, kVector> x_v[kVectors];
     const T32 mean_i = kw::load(mean.at(i_batch, channels_2));
-    kw::Total<kStreamed, T32> sum_2_total = 0;
-    for (Index tile = 0; tile < tiles; ++tile) {
+    const T32 rstd_i = kw::load(rstd.at(i_batch, channels_2));
+    kw::Total<kStreamed, T32> sum_total = 0;
+    kw::Total<kStreamed, T32> v24_early_total = 0;
+    kw::Total<kStreamed, T32> v24_early___total = 0;
+    if (kPlace == kw::Place::Shared) grad_norm_weight_slices_sums.clear();
+    if (kPlace == kw::Place::Shared) grad_norm_bias_slices_sums.clear();
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
+      const T32 norm_weight_i_2 = norm_weight_i;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-          const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-          const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-          d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-              first_i_width));
-          if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-          x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-              first_i_width));
-          if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
         }
       }
-      T32 sum_2_part = 0;
+      T32 sum_part = 0;
+      T32 v24_early_part = 0;
+      T32 v24_early___part = 0;
+      T32 grad_norm_weight_slices_part = 0;
+      T32 grad_norm_bias_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
-          const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-          const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-          const T32 norm_weight_i_2 = norm_weight_i;
+          const uint32_t row_mask = kw::in_row<kVector>(element, width);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 product = T32(d_y_v[v][k]) * norm_weight_i_2 * (T32(x_v[v][k]) - mean_i);
-            sum_2_part += product;
+            const T32 d_y_i = d_y_v[v][k];
+            const T32 product = d_y_i * norm_weight_i_2;
+            const T32 difference = T32(x_v[v][k]) - mean_i;
+            if (!kRagged || row_mask >> k & 1) sum_part += product * difference;
+            if (!kRagged || row_mask >> k & 1) v24_early_part += product;
+            if (!kRagged || row_mask >> k & 1) v24_early___part += difference;
+            if (!kRagged || row_mask >> k & 1) grad_norm_weight_slices_part += d_y_i * (difference * rstd_i);
+            if (!kRagged || row_mask >> k & 1) grad_norm_bias_slices_part += d_y_i;
           }
         }
       }
-      sum_2_total += sum_2_part;
+      sum_total += sum_part;
+      v24_early_total += v24_early_part;
+      v24_early___total += v24_early___part;
+      grad_norm_weight_slices_part = kw::warp_sum(grad_norm_weight_slices_part);
+      if (kw::lane() == 0) {
+        if (kPlace == kw::Place::Shared)
+          grad_norm_weight_slices_sums.add(part, grad_norm_weight_slices_part);
+        else
+          kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_weight_slices_part);
+      }
+      grad_norm_bias_slices_part = kw::warp_sum(grad_norm_bias_slices_part);
+      if (kw::lane() == 0) {
+        if (kPlace == kw::Place::Shared)
+          grad_norm_bias_slices_sums.add(part, grad_norm_bias_slices_part);
+        else
+          kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_bias_slices_part);
+      }
     }
-    T32 sum_2 = static_cast<T32>(sum_2_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_2, sum_2_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_2, sum_2_parts));
+    if (kPlace == kw::Place::Shared) {
+      kw::barrier();
+      for (Index target = kw::thread(); target < channels_3; target += kw::threads()) {
+        const Index i_channels_3 = target;
+        T32 total = 0;
+        for (Index i_height = 0; i_height < height; ++i_height) {
+          total += grad_norm_weight_slices_sums.total((i_channels_3) * height + i_height);
+        }
+        kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) + total);
+      }
+      for (Index target = kw::thread(); target < channels_3; target += kw::threads()) {
+        const Index i_channels_3 = target;
+        T32 total = 0;
+        for (Index i_height = 0; i_height < height; ++i_height) {
+          total += grad_norm_bias_slices_sums.total((i_channels_3) * height + i_height);
+        }
+        kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + total);
+      }
+      kw::barrier();
+    }
+    T32 sum = static_cast<T32>(sum_total);
+    T32 v24_early = static_cast<T32>(v24_early_total);
+    T32 v24_early__ = static_cast<T32>(v24_early___total);
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
+                             kw::part<kw::Sum>(v24_early__, v24_early___parts));
     turn = 1 - turn;
-    const T32 rstd_i = kw::load(rstd.at(i_batch, channels_2));
-    kw::barrier();
-    const Index part = width, part_end = inside ? part : 0;
-    const Index part_tiles = (part + kElements * lanes - 1) / (kElements * lanes);
-    for (Index i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
-      for (Index i_height = 0; i_height < height; ++i_height) {
-        kw::Total<true, T32> grad_norm_weight_slices_total = 0;
-        kw::Total<true, T32> grad_norm_bias_slices_total = 0;
-        for (Index tile = 0; tile < part_tiles; ++tile) {
-          if (kStreamed) {
-            KW_UNROLL
-            for (int v = 0; v < kVectors; ++v) {
-              const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-              if (element < part_end) {
-                const Index first_i_width = element;
-                if ((((i_channels_3) * height + i_height) * part + element) < cached) {
-                  d_y_v[v] = d_y_v_cache[(((i_channels_3) * height + i_height) * part + element) / kVector];
-                } else {
-                  d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                      i_height, first_i_width));
-                }
-                if ((((i_channels_3) * height + i_height) * part + element) < cached) {
-                  x_v[v] = x_v_cache[(((i_channels_3) * height + i_height) * part + element) / kVector];
-                } else {
-                  x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                      i_height, first_i_width));
-                }
-              }
-            }
-          }
-          KW_UNROLL
-          for (int v = 0; v < kVectors; ++v) {
-            const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-            if (element < part_end) {
-              T32 grad_norm_weight_slices_part = 0;
-              T32 grad_norm_bias_slices_part = 0;
-              KW_UNROLL
-              for (int k = 0; k < kVector; ++k) {
-                const T32 d_y_i = d_y_v[v][k];
-                grad_norm_weight_slices_part += d_y_i * ((T32(x_v[v][k]) - mean_i) * rstd_i);
-                grad_norm_bias_slices_part += d_y_i;
-              }
-              grad_norm_weight_slices_total += grad_norm_weight_slices_part;
-              grad_norm_bias_slices_total += grad_norm_bias_slices_part;
-            }
-          }
-        }
-        T32 grad_norm_weight_slices_sum = static_cast<T32>(grad_norm_weight_slices_total);
-        T32 grad_norm_bias_slices_sum = static_cast<T32>(grad_norm_bias_slices_total);
-        kw::block_reduce(turn, kw::part<kw::Sum>(grad_norm_weight_slices_sum, grad_norm_weight_slices_sum_parts),
-                               kw::part<kw::Sum>(grad_norm_bias_slices_sum, grad_norm_bias_slices_sum_parts));
-        turn = 1 - turn;
-        if (kw::thread() == 0) {
-          kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3),
-              kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) +
-              grad_norm_weight_slices_sum);
-          kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3),
-              kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_bias_slices_sum);
-        }
-      }
-    }
-    kw::barrier();
-    const T32 product_2 = T32(-0.5) * sum_2;
+    const T32 product_2 = T32(-0.5) * sum;
     const T32 product_3 = rstd_i * rstd_i;
     const T32 product_4 = product_3 * rstd_i;
     const T32 product_5 = product_2 * product_4;
     const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
-    kw::Total<kStreamed, T32> sum_3_total = 0;
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-            const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-            const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                  i_height, first_i_width));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-                  first_i_width));
-            }
-          }
-        }
-      }
-      T32 sum_3_part = 0;
+    const T32 v24_early_ = v24_early * rstd_i;
+    const T32 v24_early___ = quotient * v24_early__;
+    const T32 v24_early____ = T32(2.0) * v24_early___;
+    const T32 v24_early_____ = v24_early_ + v24_early____;
+    const T32 quotient_2 = kw::divide(v24_early_____, T32(height * width * (channels / 32)));
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
+      const T32 norm_weight_i_2 = norm_weight_i;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-          const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-          const T32 norm_weight_i_2 = norm_weight_i;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 sum = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
-                mean_i));
-            if (kKeep) sum_kept[v][k] = sum;
-            sum_3_part += sum;
-          }
-        }
-      }
-      sum_3_total += sum_3_part;
-    }
-    T32 sum_3 = static_cast<T32>(sum_3_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_3, sum_3_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_3, sum_3_parts));
-    turn = 1 - turn;
-    const T32 quotient_2 = kw::divide(sum_3, T32(height * width * (channels / 32)));
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-            const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-            const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                  i_height, first_i_width));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-                  first_i_width));
-            }
-          }
+          if (slot * kVector < cached)
+            d_y_v[v] = d_y_v_cache[slot];
+          else
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
-          const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-          const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-          const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-          const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-          const T32 norm_weight_i_2 = norm_weight_i;
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum = kKeep ? sum_kept[v][k] : T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) *
-                (quotient * (T32(x_v[v][k]) - mean_i));
-            grad_x_v[k] = T(sum - quotient_2);
+            const T32 sum_2 = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_vector_streaming(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-              first_i_width), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), grad_x_v, element, width);
         }
       }
     }
   }
 }
 
-// Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
-void group_norm_backward_streamed(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
-                                  T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch,
-                                  int channels_3, int height_width, int channels, int workers, int64_t x_stride_0,
-                                  int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t mean_stride_0,
-                                  int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1,
-                                  int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
-                                  int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
-                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
-                                  int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
-      1, height_width, channels, workers, 0, cached);
+// Parts of rows, a tile for a warp at a time.
+KW_KERNEL(1024, 1)
+void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                         T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch, int channels_3,
+                         int height_width, int channels, int workers, int64_t x_stride_0, int64_t x_stride_1,
+                         int64_t norm_weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
+                         int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1,
+                         int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
+                         int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
+                         int64_t grad_norm_bias_slices_stride_1, int cached) {
+  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                     {norm_weight, {norm_weight_stride_0}},
+                                                                                     {mean, {mean_stride_0, mean_stride_1}},
+                                                                                     {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                                     {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
+                                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+                                                                                     {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+                                                                                     {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
+                                                                                     batch, channels_3, 1, height_width,
+                                                                                     channels, workers, 0, cached);
+}
+
+// The same, where parts begin anywhere.
+KW_KERNEL(896, 1)
+void group_norm_backward_ragged(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
+                                T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch,
+                                int channels_3, int height_width, int channels, int workers, int64_t x_stride_0,
+                                int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t mean_stride_0,
+                                int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1,
+                                int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
+                                int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
+                                int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
+                                int64_t grad_norm_bias_slices_stride_1, int cached) {
+  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                    {norm_weight, {norm_weight_stride_0}},
+                                                                                    {mean, {mean_stride_0, mean_stride_1}},
+                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                                    {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
+                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+                                                                                    {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+                                                                                    {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
+                                                                                    batch, channels_3, 1, height_width,
+                                                                                    channels, workers, 0, cached);
 }
 
 // Any strides.
@@ -324,14 +276,16 @@ void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* me
                                  int64_t grad_x_stride_3, int64_t grad_norm_weight_slices_stride_0,
                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                  int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
-      height, width, channels, workers, 0, 0);
+  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                                {norm_weight, {norm_weight_stride_0}},
+                                                                {mean, {mean_stride_0, mean_stride_1}},
+                                                                {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+                                                                {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+                                                                {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
+                                                                batch, channels_3, height, width, channels, workers, 0,
+                                                                0);
 }
 
 // More elements than an int counts.
@@ -346,14 +300,16 @@ void group_norm_backward_large(const T* x, const W* norm_weight, const T32* mean
                                int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
-      height, width, channels, workers, 0, 0);
+  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                                    {norm_weight, {norm_weight_stride_0}},
+                                                                    {mean, {mean_stride_0, mean_stride_1}},
+                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                    {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+                                                                    {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+                                                                    {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
+                                                                    batch, channels_3, height, width, channels, workers,
+                                                                    0, 0);
 }
 
 template <class Index>
@@ -400,11 +356,11 @@ void group_norm_backward_2(W* grad_norm_weight, W* grad_norm_bias, const T32* gr
                            int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                            int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                            int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<int>(
-      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
-      channels);
+  group_norm_backward_2_columns<int>({grad_norm_weight, {grad_norm_weight_stride_0}},
+                                     {grad_norm_bias, {grad_norm_bias_stride_0}},
+                                     {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+                                     {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
+                                     workers, channels_3, channels);
 }
 
 // More elements than an int counts.
@@ -414,9 +370,9 @@ void group_norm_backward_2_large(W* grad_norm_weight, W* grad_norm_bias, const T
                                  int64_t channels, int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                                  int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                  int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<int64_t>(
-      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
-      channels);
+  group_norm_backward_2_columns<int64_t>({grad_norm_weight, {grad_norm_weight_stride_0}},
+                                         {grad_norm_bias, {grad_norm_bias_stride_0}},
+                                         {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+                                         {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
+                                         workers, channels_3, channels);
 }

@@ -40,256 +40,172 @@ using T = KW_T;
 using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> norm_weight,
                                        kw::Tensor<const W, 1> norm_bias, kw::Tensor<T, 4> y, kw::Tensor<T32, 2> mean,
                                        kw::Tensor<T32, 2> rstd, Index batch, Index channels_3, Index height,
                                        Index width, Index channels, T32 eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kStreamed = true;
   KW_SHARED(T32, mean_i_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, mean_i_2_sum_parts, 2 * kw::kMostWarps);
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
-  const Index length = channels_3 * height * width, points = (batch * 32);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const Index parts = channels_3 * height, end = width, points = (batch * 32);
+  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
+  const Index tiles = parts * part_tiles;
   int turn = 0;
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index i_batch = batch == 1 ? 0 : point / 32;
-        const Index channels_2 = point - i_batch * 32;
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
-          if (element < length) {
-            const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-            const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-            const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channels_2 *
-                (channels / 32) + i_channels_3, i_height, first_i_width));
-          }
-        }
-      }
-      kw::copy_commit();
-    }
-  };
-  prefetch(kw::block() * groups);
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
-    if (!kBlockRow && !inside) point = 0;
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<0>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
-        if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + step);
-    }
+  for (Index point = kw::block(); point < points; point += kw::blocks()) {
     const Index i_batch = batch == 1 ? 0 : point / 32;
     const Index channels_2 = point - i_batch * 32;
+    kw::Vector<T, kVector> x_v[kVectors];
     kw::Total<kStreamed, T32> mean_i_sum_total = 0;
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-            const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-            const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-                first_i_width));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
-          }
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+        if (element < end) {
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
         }
       }
       T32 mean_i_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, width);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            mean_i_sum_part += T32(x_v[v][k]);
+            if (!kRagged || row_mask >> k & 1) mean_i_sum_part += T32(x_v[v][k]);
           }
         }
       }
       mean_i_sum_total += mean_i_sum_part;
     }
     T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
-    if (kBlockRow)
       kw::block_reduce(turn, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
     turn = 1 - turn;
     const T32 mean_i = mean_i_sum / T32(static_cast<int64_t>(channels_3) * height * width);
-    if (inside && lane == 0) {
+    if (kw::thread() == 0) {
       kw::store(mean.at(i_batch, channels_2), mean_i);
     }
     kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-            const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-            const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-                  first_i_width));
-            }
-          }
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+        if (element < end) {
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
         }
       }
       T32 mean_i_2_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, width);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            mean_i_2_sum_part += difference * difference;
+            if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
           }
         }
       }
       mean_i_2_sum_total += mean_i_2_sum_part;
     }
     T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
-    if (kBlockRow)
       kw::block_reduce(turn, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
     turn = 1 - turn;
     const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(channels_3) * height * width);
     const T32 sum = mean_i_2 + eps;
     const T32 rstd_i = kw::rsqrt(sum);
-    if (inside && lane == 0) {
+    if (kw::thread() == 0) {
       kw::store(rstd.at(i_batch, channels_2), rstd_i);
     }
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-            const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-            const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-                  first_i_width));
-            }
-          }
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
+      const T32 norm_weight_i_2 = norm_weight_i;
+      const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
+      const T32 norm_bias_i_2 = norm_bias_i;
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+        if (element < end) {
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
-          const Index i_channels_3 = channels_3 == 1 ? 0 : element / (height * width);
-          const Index i_height = height == 1 ? 0 : element / width - i_channels_3 * height;
-          const Index first_i_width = element - (i_channels_3 * height + i_height) * width;
-          const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-          const T32 norm_weight_i_2 = norm_weight_i;
-          const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
-          const T32 norm_bias_i_2 = norm_bias_i;
           kw::Vector<T, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
             y_v[k] = T(sum_2);
           }
-          kw::store_vector_streaming(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-              first_i_width), y_v);
+          kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v, element, width);
         }
       }
     }
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void group_norm_forward_short(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
-                              int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
-                              int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
-                              int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
-                              int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps, int lanes) {
-  group_norm_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                {norm_weight, {norm_weight_stride_0}},
-                                                                                {norm_bias, {norm_bias_stride_0}},
-                                                                                {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                {mean, {mean_stride_0, mean_stride_1}},
-                                                                                {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                batch, channels_3, 1, height_width,
-                                                                                channels, eps, lanes, 0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+// Parts of rows, a tile for a warp at a time.
+KW_KERNEL(1024, 1)
 void group_norm_forward(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd, int batch,
                         int channels_3, int height_width, int channels, int64_t x_stride_0, int64_t x_stride_1,
                         int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t y_stride_0,
                         int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1, int64_t rstd_stride_0,
-                        int64_t rstd_stride_1, T32 eps) {
-  group_norm_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                               {norm_weight, {norm_weight_stride_0}},
-                                                                               {norm_bias, {norm_bias_stride_0}},
-                                                                               {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                               {mean, {mean_stride_0, mean_stride_1}},
-                                                                               {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                               batch, channels_3, 1, height_width,
-                                                                               channels, eps, 0, 0);
+                        int64_t rstd_stride_1, T32 eps, int cached) {
+  group_norm_forward_rows<kw::vector_length<T>(), 16, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                  {norm_weight, {norm_weight_stride_0}},
+                                                                  {norm_bias, {norm_bias_stride_0}},
+                                                                  {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                  {mean, {mean_stride_0, mean_stride_1}},
+                                                                  {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
+                                                                  channels_3, 1, height_width, channels, eps, 0,
+                                                                  cached);
 }
 
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
-void group_norm_forward_wide(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
-                             int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
-                             int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
-                             int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
-                             int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps) {
-  group_norm_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                               {norm_weight, {norm_weight_stride_0}},
-                                                                               {norm_bias, {norm_bias_stride_0}},
-                                                                               {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                               {mean, {mean_stride_0, mean_stride_1}},
-                                                                               {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                               batch, channels_3, 1, height_width,
-                                                                               channels, eps, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
-void group_norm_forward_streamed(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
-                                 int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
-                                 int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
-                                 int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
-                                 int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps, int cached) {
-  group_norm_forward_rows<kw::vector_length<T>(), 16, true, true, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                              {norm_weight, {norm_weight_stride_0}},
-                                                                              {norm_bias, {norm_bias_stride_0}},
-                                                                              {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                              {mean, {mean_stride_0, mean_stride_1}},
-                                                                              {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                              batch, channels_3, 1, height_width,
-                                                                              channels, eps, 0, cached);
+// The same, where parts begin anywhere.
+KW_KERNEL(896, 1)
+void group_norm_forward_ragged(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
+                               int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
+                               int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
+                               int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
+                               int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps, int cached) {
+  group_norm_forward_rows<kw::vector_length<T>(), 16, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                 {norm_weight, {norm_weight_stride_0}},
+                                                                 {norm_bias, {norm_bias_stride_0}},
+                                                                 {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                 {mean, {mean_stride_0, mean_stride_1}},
+                                                                 {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
+                                                                 channels_3, 1, height_width, channels, eps, 0, cached);
 }
 
 // Any strides.
@@ -300,13 +216,12 @@ void group_norm_forward_strided(const T* x, const W* norm_weight, const W* norm_
                                 int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t y_stride_0,
                                 int64_t y_stride_1, int64_t y_stride_2, int64_t y_stride_3, int64_t mean_stride_0,
                                 int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps) {
-  group_norm_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                        {norm_weight, {norm_weight_stride_0}},
-                                                        {norm_bias, {norm_bias_stride_0}},
-                                                        {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                        {mean, {mean_stride_0, mean_stride_1}},
-                                                        {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3,
-                                                        height, width, channels, eps, 0, 0);
+  group_norm_forward_rows<1, 4, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                            {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
+                                            {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
+                                            {mean, {mean_stride_0, mean_stride_1}},
+                                            {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, height, width,
+                                            channels, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -317,11 +232,11 @@ void group_norm_forward_large(const T* x, const W* norm_weight, const W* norm_bi
                               int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t y_stride_0,
                               int64_t y_stride_1, int64_t y_stride_2, int64_t y_stride_3, int64_t mean_stride_0,
                               int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps) {
-  group_norm_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                            {norm_weight, {norm_weight_stride_0}},
-                                                            {norm_bias, {norm_bias_stride_0}},
-                                                            {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                            {mean, {mean_stride_0, mean_stride_1}},
-                                                            {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3,
-                                                            height, width, channels, eps, 0, 0);
+  group_norm_forward_rows<1, 4, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                {norm_weight, {norm_weight_stride_0}},
+                                                {norm_bias, {norm_bias_stride_0}},
+                                                {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
+                                                {mean, {mean_stride_0, mean_stride_1}},
+                                                {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, height,
+                                                width, channels, eps, 0, 0);
 }

@@ -34,6 +34,8 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
                                            kw::Tensor<T, 4> grad_x, Index batch, Index channels, Index height,
                                            Index width) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (batch * channels * height * width) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> d_y_v[kVectors];
@@ -47,8 +49,8 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      d_y_v[v] = kw::load_vector_once<kVector>(d_y.at(i_batch, channel, i_height, first_i_width));
-      x_v[v] = kw::load_vector_once<kVector>(x.at(i_batch, channel, i_height, first_i_width));
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
     }
   }
   KW_UNROLL
@@ -72,7 +74,51 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
         const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
         grad_x_v[k] = T(product + chosen);
       }
-      kw::store_vector_streaming(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v);
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, first_i_width, width);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4> d_y,
+                                                   kw::Tensor<T, 4> grad_x, Index batch, Index channels, Index height,
+                                                   Index width) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = width, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / (channels * height);
+  const Index channel = channels == 1 ? 0 : point / height - i_batch * channels;
+  const Index i_height = point - (i_batch * channels + channel) * height;
+  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(i_batch, channel, i_height, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> d_y_v[kVectors];
+  kw::Vector<T, kVector> x_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_width < length) {
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_width < length) {
+      kw::Vector<T, kVector> grad_x_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 quotient = kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), T32(6.0)));
+        const T32 x_i = x_v[v][k];
+        const T32 sum = kw::round_to<T>(x_i + T32(3.0));
+        const bool holds = T32(6.0) <= sum;
+        const bool holds_2 = sum <= T32(0.0);
+        const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
+        const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
+        grad_x_v[k] = T(product + chosen);
+      }
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, first_i_width, width);
     }
   }
 }

@@ -28,6 +28,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, Index batch, Index channels,
                                           Index height, Index width) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (batch * channels * height * width) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> x_v[kVectors];
@@ -40,7 +42,7 @@ KW_DEVICE void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      x_v[v] = kw::load_vector_once<kVector>(x.at(i_batch, channel, i_height, first_i_width));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
     }
   }
   KW_UNROLL
@@ -60,7 +62,44 @@ KW_DEVICE void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T
         const T32 chosen = T32(6.0) <= sum ? T32(6.0) : sum <= T32(0.0) ? T32(0.0) : sum;
         y_v[k] = T(kw::divide(kw::round_to<T>(x_i * chosen), T32(6.0)));
       }
-      kw::store_vector_streaming(y.at(i_batch, channel, i_height, first_i_width), y_v);
+      kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void hardswish_forward_elements_by_rows(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, Index batch,
+                                                  Index channels, Index height, Index width) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = width, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / (channels * height);
+  const Index channel = channels == 1 ? 0 : point / height - i_batch * channels;
+  const Index i_height = point - (i_batch * channels + channel) * height;
+  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_width < length) {
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_width < length) {
+      kw::Vector<T, kVector> y_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 x_i = x_v[v][k];
+        const T32 sum = kw::round_to<T>(x_i + T32(3.0));
+        const T32 chosen = T32(6.0) <= sum ? T32(6.0) : sum <= T32(0.0) ? T32(0.0) : sum;
+        y_v[k] = T(kw::divide(kw::round_to<T>(x_i * chosen), T32(6.0)));
+      }
+      kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
     }
   }
 }

@@ -31,6 +31,8 @@ KW_DEVICE void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
                                        kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_pred,
                                        kw::Tensor<T, 2> grad_target, Index rows, Index cols) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(rows * cols)));
   const Index vectors = (rows * cols) / kVector;
@@ -44,8 +46,8 @@ KW_DEVICE void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      pred_v[v] = kw::load_vector_once<kVector>(pred.at(row, first_col));
-      target_v[v] = kw::load_vector_once<kVector>(target.at(row, first_col));
+      pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -66,8 +68,52 @@ KW_DEVICE void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
         grad_pred_v[k] = T(-kw::round_to<T>(chosen * target_i));
         grad_target_v[k] = T(-kw::round_to<T>(chosen * pred_i));
       }
-      kw::store_vector_streaming(grad_pred.at(row, first_col), grad_pred_v);
-      kw::store_vector_streaming(grad_target.at(row, first_col), grad_target_v);
+      kw::store_in_row<kRagged>(grad_pred.at(row, first_col), grad_pred_v, first_col, cols);
+      kw::store_in_row<kRagged>(grad_target.at(row, first_col), grad_target_v, first_col, cols);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> target,
+                                               kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_pred,
+                                               kw::Tensor<T, 2> grad_target, Index rows, Index cols) {
+  constexpr int kVectors = kElements / kVector;
+  const T32 d_y_i = kw::load(d_y.at());
+  const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(rows * cols)));
+  const Index length = cols, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(grad_pred.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> pred_v[kVectors];
+  kw::Vector<T, kVector> target_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      kw::Vector<T, kVector> grad_pred_v;
+      kw::Vector<T, kVector> grad_target_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 pred_i = pred_v[v][k];
+        const T32 target_i = target_v[v][k];
+        const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(pred_i * target_i));
+        const T32 chosen = difference < T32(0.0) ? T32(0.0) : quotient;
+        grad_pred_v[k] = T(-kw::round_to<T>(chosen * target_i));
+        grad_target_v[k] = T(-kw::round_to<T>(chosen * pred_i));
+      }
+      kw::store_in_row<kRagged>(grad_pred.at(row, first_col), grad_pred_v, first_col, cols);
+      kw::store_in_row<kRagged>(grad_target.at(row, first_col), grad_target_v, first_col, cols);
     }
   }
 }

@@ -33,6 +33,8 @@ KW_DEVICE void huber_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
                                       kw::Tensor<T, 2> difference, kw::Tensor<T32, 1> y_slices, Index rows, Index cols,
                                       Index workers, double delta) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   KW_SHARED(T32, y_slices_sum_parts, 2 * kw::kMostWarps);
   const T32 delta_2 = kw::round_to<T>(delta);
   const double product = 0.5 * delta;
@@ -51,8 +53,8 @@ KW_DEVICE void huber_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
         const Index element = vector * kVector;
         const Index row = rows == 1 ? 0 : element / cols;
         const Index first_col = element - row * cols;
-        pred_v[v] = kw::load_vector_once<kVector>(pred.at(row, first_col));
-        target_v[v] = kw::load_vector_once<kVector>(target.at(row, first_col));
+        pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
+        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
       }
     }
     KW_UNROLL
@@ -74,7 +76,7 @@ KW_DEVICE void huber_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
           difference_v[k] = T(difference_i);
         }
         y_slices_total += y_slices_part;
-        kw::store_vector_streaming(difference.at(row, first_col), difference_v);
+        kw::store_in_row<kRagged>(difference.at(row, first_col), difference_v, first_col, cols);
       }
     }
   }
@@ -124,26 +126,30 @@ void huber_forward_large(const T* pred, const T* target, T* difference, T32* y_s
                                         cols, workers, delta);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> y_slices, Index workers,
                                          Index rows, Index cols, double delta, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, y_total_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto y_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
+        const Index shift = kRagged ? static_cast<Index>(y_slices.offset(0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(y_slices_v_next + (v * kw::threads() + kw::thread()), y_slices.at(element));
+            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()), y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -155,14 +161,16 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    if (inside) shift = kRagged ? static_cast<Index>(y_slices.offset(0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> y_slices_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           y_slices_v[v] = y_slices_v_next[v * kw::threads() + kw::thread()];
         }
@@ -174,20 +182,22 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            y_slices_v[v] = kw::load_vector_once<kVector>(y_slices.at(element));
+            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       T32 y_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            y_total_part += y_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) y_total_part += y_slices_v[v][k];
           }
         }
       }
@@ -210,39 +220,71 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
 // Rows that some lanes of a warp hold: several in a block.
 KW_KERNEL(128, 1)
 void huber_forward_totals_short(T* y, const T32* y_slices, int workers, int rows, int cols, double delta, int lanes) {
-  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, int>({y}, {y_slices, {1}}, workers, rows,
-                                                                                    cols, delta, lanes, 0);
+  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({y}, {y_slices, {1}},
+                                                                                           workers, rows, cols, delta,
+                                                                                           lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void huber_forward_totals(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
-  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {y_slices, {1}}, workers, rows,
-                                                                                   cols, delta, 0, 0);
+  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                          rows, cols, delta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void huber_forward_totals_wide(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
-  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {y_slices, {1}}, workers, rows,
-                                                                                   cols, delta, 0, 0);
+  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                          rows, cols, delta, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void huber_forward_totals_streamed(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
-  huber_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, int>({y}, {y_slices, {1}}, workers, rows,
-                                                                                  cols, delta, 0, 0);
+  huber_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                         rows, cols, delta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void huber_forward_totals_short_ragged(T* y, const T32* y_slices, int workers, int rows, int cols, double delta,
+                                       int lanes) {
+  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                          rows, cols, delta, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void huber_forward_totals_ragged(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
+  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                         rows, cols, delta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void huber_forward_totals_wide_ragged(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
+  huber_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                         rows, cols, delta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void huber_forward_totals_streamed_ragged(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
+  huber_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                        rows, cols, delta, 0, 0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void huber_forward_totals_strided(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
-  huber_forward_totals_rows<1, 4, true, true, false, int>({y}, {y_slices, {1}}, workers, rows, cols, delta, 0, 0);
+  huber_forward_totals_rows<1, 4, true, true, false, false, int>({y}, {y_slices, {1}}, workers, rows, cols, delta, 0,
+                                                                 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void huber_forward_totals_large(T* y, const T32* y_slices, int64_t workers, int64_t rows, int64_t cols, double delta) {
-  huber_forward_totals_rows<1, 4, true, true, false, int64_t>({y}, {y_slices, {1}}, workers, rows, cols, delta, 0, 0);
+  huber_forward_totals_rows<1, 4, true, true, false, false, int64_t>({y}, {y_slices, {1}}, workers, rows, cols, delta,
+                                                                     0, 0);
 }

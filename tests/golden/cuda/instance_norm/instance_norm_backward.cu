@@ -43,7 +43,7 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight,
                                            kw::Tensor<const T, 2> mean, kw::Tensor<const T32, 2> mean_2,
                                            kw::Tensor<const T, 2> std, kw::Tensor<const WT, 4> d_y,
@@ -51,209 +51,156 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
                                            kw::Tensor<WT32, 2> grad_bias_slices, Index batch, Index channels,
                                            Index height, Index width, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kStreamed = true;
   KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, sum_2_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(WT32, grad_weight_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(WT32, grad_bias_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, sum_3_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(WT)));
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
-  const Index length = height * width, points = (batch * channels);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  constexpr bool kAhead = !kStreamed;
+  KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
+  const Index parts = height, end = width, points = (batch * channels);
+  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
+  const Index tiles = parts * part_tiles;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<WT32>::bytes(parts) * 2 : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<WT32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(WT)));
   int turn = 0;
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_weight_slices.at(kw::block()) + i, 0);
+  const kw::PartSums<WT32> grad_weight_slices_sums(0, parts);
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_bias_slices.at(kw::block()) + i, 0);
+  const kw::PartSums<WT32> grad_bias_slices_sums(1 * kw::PartSums<WT32>::bytes(parts), parts);
   kw::barrier();
-  for (Index start = kw::block() * groups; start < points; start += step) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
-    if (!kBlockRow && !inside) point = 0;
+  for (Index point = kw::block(); point < points; point += kw::blocks()) {
+    const Index i_batch = batch == 1 ? 0 : point / channels;
+    const Index channel = point - i_batch * channels;
     kw::Vector<WT, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
     T32 quotient_kept[kVectors][kVector];
-    const Index i_batch = batch == 1 ? 0 : point / channels;
-    const Index channel = point - i_batch * channels;
     const W32 weight_i = kw::load(weight.at(channel));
     const T32 mean_i = kw::load(mean.at(i_batch, channel));
     const T32 std_i = kw::load(std.at(i_batch, channel));
+    const T32 mean_2_i = kw::load(mean_2.at(i_batch, channel));
     kw::Total<kStreamed, T32> sum_sum_total = 0;
     kw::Total<kStreamed, T32> sum_2_sum_total = 0;
-    for (Index tile = 0; tile < tiles; ++tile) {
+    kw::Total<kStreamed, T32> v24_early_total = 0;
+    if (kPlace == kw::Place::Shared) grad_weight_slices_sums.clear();
+    if (kPlace == kw::Place::Shared) grad_bias_slices_sums.clear();
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_height = part;
+      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          const Index i_height = height == 1 ? 0 : element / width;
-          const Index first_i_width = element - i_height * width;
-          d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channel, i_height, first_i_width));
-          if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-          x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-          if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+          if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+          if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
         }
       }
       T32 sum_sum_part = 0;
       T32 sum_2_sum_part = 0;
+      T32 v24_early_part = 0;
+      WT32 grad_weight_slices_part = 0;
+      WT32 grad_bias_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, width);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(WT32(d_y_v[v][k]) * WT32(weight_i)));
-            const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
+            const WT32 d_y_i = d_y_v[v][k];
+            const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(d_y_i * WT32(weight_i)));
+            const T32 x_i = x_v[v][k];
+            const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(x_i - mean_i), std_i));
             const T32 quotient = kw::round_to<T>(kw::divide(d_normed, std_i));
             if (kKeep) quotient_kept[v][k] = quotient;
-            sum_sum_part += kw::round_to<T>(d_normed * normed);
-            sum_2_sum_part += quotient;
+            if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::round_to<T>(d_normed * normed);
+            if (!kRagged || row_mask >> k & 1) sum_2_sum_part += quotient;
+            if (!kRagged || row_mask >> k & 1) v24_early_part += x_i - mean_2_i;
+            if (!kRagged || row_mask >> k & 1) grad_weight_slices_part += kw::round_to<WT>(d_y_i * WT32(normed));
+            if (!kRagged || row_mask >> k & 1) grad_bias_slices_part += d_y_i;
           }
         }
       }
       sum_sum_total += sum_sum_part;
       sum_2_sum_total += sum_2_sum_part;
+      v24_early_total += v24_early_part;
+      grad_weight_slices_part = kw::warp_sum(grad_weight_slices_part);
+      if (kw::lane() == 0) {
+        if (kPlace == kw::Place::Shared)
+          grad_weight_slices_sums.add(part, grad_weight_slices_part);
+        else
+          kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) + grad_weight_slices_part);
+      }
+      grad_bias_slices_part = kw::warp_sum(grad_bias_slices_part);
+      if (kw::lane() == 0) {
+        if (kPlace == kw::Place::Shared)
+          grad_bias_slices_sums.add(part, grad_bias_slices_part);
+        else
+          kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) + grad_bias_slices_part);
+      }
+    }
+    if (kPlace == kw::Place::Shared) {
+      kw::barrier();
+      for (Index target = kw::thread(); target < 1; target += kw::threads()) {
+        WT32 total = 0;
+        for (Index i_height = 0; i_height < height; ++i_height) {
+          total += grad_weight_slices_sums.total(i_height);
+        }
+        kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) + total);
+      }
+      for (Index target = kw::thread(); target < 1; target += kw::threads()) {
+        WT32 total = 0;
+        for (Index i_height = 0; i_height < height; ++i_height) {
+          total += grad_bias_slices_sums.total(i_height);
+        }
+        kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) + total);
+      }
+      kw::barrier();
     }
     T32 sum_sum = static_cast<T32>(sum_sum_total);
     T32 sum_2_sum = static_cast<T32>(sum_2_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts));
+    T32 v24_early = static_cast<T32>(v24_early_total);
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts),
+                             kw::part<kw::Sum>(v24_early, v24_early_parts));
     turn = 1 - turn;
     const T32 sum = kw::round_to<T>(sum_sum);
     const T32 sum_2 = kw::round_to<T>(sum_2_sum);
-    kw::barrier();
-    const Index part = width, part_end = inside ? part : 0;
-    const Index part_tiles = (part + kElements * lanes - 1) / (kElements * lanes);
-    for (Index i_height = 0; i_height < height; ++i_height) {
-      kw::Total<true, WT32> grad_weight_slices_total = 0;
-      kw::Total<true, WT32> grad_bias_slices_total = 0;
-      for (Index tile = 0; tile < part_tiles; ++tile) {
-        if (kStreamed) {
-          KW_UNROLL
-          for (int v = 0; v < kVectors; ++v) {
-            const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-            if (element < part_end) {
-              const Index first_i_width = element;
-              if (((i_height) * part + element) < cached) {
-                d_y_v[v] = d_y_v_cache[((i_height) * part + element) / kVector];
-              } else {
-                d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channel, i_height, first_i_width));
-              }
-              if (((i_height) * part + element) < cached) {
-                x_v[v] = x_v_cache[((i_height) * part + element) / kVector];
-              } else {
-                x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-              }
-            }
-          }
-        }
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < part_end) {
-            WT32 grad_weight_slices_part = 0;
-            WT32 grad_bias_slices_part = 0;
-            KW_UNROLL
-            for (int k = 0; k < kVector; ++k) {
-              const WT32 d_y_i = d_y_v[v][k];
-              const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
-              grad_weight_slices_part += kw::round_to<WT>(d_y_i * WT32(normed));
-              grad_bias_slices_part += d_y_i;
-            }
-            grad_weight_slices_total += grad_weight_slices_part;
-            grad_bias_slices_total += grad_bias_slices_part;
-          }
-        }
-      }
-      WT32 grad_weight_slices_sum = static_cast<WT32>(grad_weight_slices_total);
-      WT32 grad_bias_slices_sum = static_cast<WT32>(grad_bias_slices_total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(grad_weight_slices_sum, grad_weight_slices_sum_parts),
-                             kw::part<kw::Sum>(grad_bias_slices_sum, grad_bias_slices_sum_parts));
-      turn = 1 - turn;
-      if (kw::thread() == 0) {
-        kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) +
-            grad_weight_slices_sum);
-        kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) +
-            grad_bias_slices_sum);
-      }
-    }
-    kw::barrier();
     const T32 quotient_2 = kw::round_to<T>(kw::divide(sum, std_i));
     const T32 product = kw::round_to<T>(T32(2.0) * std_i);
     const T32 quotient_3 = kw::round_to<T>(kw::divide(quotient_2, product));
     const T32 d_var = -quotient_3;
     const T32 quotient_4 = kw::divide(d_var, T32(height * width));
-    const T32 mean_2_i = kw::load(mean_2.at(i_batch, channel));
-    kw::Total<kStreamed, T32> sum_3_total = 0;
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_height = height == 1 ? 0 : element / width;
-            const Index first_i_width = element - i_height * width;
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-            }
-          }
-        }
-      }
-      T32 sum_3_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-        if (element < end) {
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            sum_3_part += T32(2.0) * (quotient_4 * (T32(x_v[v][k]) - mean_2_i));
-          }
-        }
-      }
-      sum_3_total += sum_3_part;
-    }
-    T32 sum_3 = static_cast<T32>(sum_3_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_3, sum_3_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_3, sum_3_parts));
-    turn = 1 - turn;
-    const T32 quotient_5 = kw::divide(sum_3, T32(height * width));
+    const T32 v24_early_ = quotient_4 * v24_early;
+    const T32 v24_early__ = T32(2.0) * v24_early_;
+    const T32 quotient_5 = kw::divide(v24_early__, T32(height * width));
     const T32 quotient_6 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            const Index i_height = height == 1 ? 0 : element / width;
-            const Index first_i_width = element - i_height * width;
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, channel, i_height, first_i_width));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-            }
-          }
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = tile / part_tiles;
+      const Index i_height = part;
+      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+        if (element < end) {
+          if (slot * kVector < cached)
+            d_y_v[v] = d_y_v_cache[slot];
+          else
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         if (element < end) {
-          const Index i_height = height == 1 ? 0 : element / width;
-          const Index first_i_width = element - i_height * width;
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -262,30 +209,59 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
             const T32 difference = T32(2.0) * (quotient_4 * (T32(x_v[v][k]) - mean_2_i)) - quotient_5;
             grad_x_v[k] = T(kw::round_to<T>(quotient + kw::round_to<T>(difference)) - quotient_6);
           }
-          kw::store_vector_streaming(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
         }
       }
     }
   }
 }
 
-// Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
-void instance_norm_backward_streamed(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
-                                     const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
-                                     int batch, int channels, int height_width, int workers, int64_t x_stride_0,
-                                     int64_t x_stride_1, int64_t weight_stride_0, int64_t mean_stride_0,
-                                     int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
-                                     int64_t std_stride_0, int64_t std_stride_1, int64_t d_y_stride_0,
-                                     int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
-                                     int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
-                                     int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
-      channels, 1, height_width, workers, 0, cached);
+// Parts of rows, a tile for a warp at a time.
+KW_KERNEL(1024, 1)
+void instance_norm_backward(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std, const WT* d_y,
+                            T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices, int batch, int channels,
+                            int height_width, int workers, int64_t x_stride_0, int64_t x_stride_1,
+                            int64_t weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
+                            int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
+                            int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
+                            int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
+                            int64_t grad_bias_slices_stride_0, int cached) {
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                            {weight, {weight_stride_0}},
+                                                                                            {mean, {mean_stride_0, mean_stride_1}},
+                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                            {std, {std_stride_0, std_stride_1}},
+                                                                                            {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
+                                                                                            {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                            batch, channels, 1,
+                                                                                            height_width, workers, 0,
+                                                                                            cached);
+}
+
+// The same, where parts begin anywhere.
+KW_KERNEL(896, 1)
+void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
+                                   const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
+                                   int batch, int channels, int height_width, int workers, int64_t x_stride_0,
+                                   int64_t x_stride_1, int64_t weight_stride_0, int64_t mean_stride_0,
+                                   int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
+                                   int64_t std_stride_0, int64_t std_stride_1, int64_t d_y_stride_0,
+                                   int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
+                                   int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0, int cached) {
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                           {weight, {weight_stride_0}},
+                                                                                           {mean, {mean_stride_0, mean_stride_1}},
+                                                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                           {std, {std_stride_0, std_stride_1}},
+                                                                                           {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
+                                                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                           {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                           batch, channels, 1,
+                                                                                           height_width, workers, 0,
+                                                                                           cached);
 }
 
 // Any strides.
@@ -300,13 +276,16 @@ void instance_norm_backward_strided(const T* x, const W* weight, const T* mean, 
                                     int64_t d_y_stride_3, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                     int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                     int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
-      channels, height, width, workers, 0, 0);
+  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                                   {weight, {weight_stride_0}},
+                                                                   {mean, {mean_stride_0, mean_stride_1}},
+                                                                   {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                   {std, {std_stride_0, std_stride_1}},
+                                                                   {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+                                                                   {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                   {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                   batch, channels, height, width, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -321,13 +300,16 @@ void instance_norm_backward_large(const T* x, const W* weight, const T* mean, co
                                   int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
                                   int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                   int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
-      channels, height, width, workers, 0, 0);
+  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                                       {weight, {weight_stride_0}},
+                                                                       {mean, {mean_stride_0, mean_stride_1}},
+                                                                       {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                       {std, {std_stride_0, std_stride_1}},
+                                                                       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+                                                                       {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                       {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                       batch, channels, height, width, workers, 0, 0);
 }
 
 template <class Index>

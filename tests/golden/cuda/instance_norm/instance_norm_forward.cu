@@ -38,7 +38,7 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight,
                                           kw::Tensor<const W, 1> bias, kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean,
                                           kw::Tensor<T32, 2> mean_2, kw::Tensor<T, 2> std, Index batch, Index channels,
@@ -47,12 +47,14 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
   KW_SHARED(T32, mean_i_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, mean_2_i_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, mean_i_2_sum_parts, 2 * kw::kMostWarps);
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = height * width, points = (batch * channels);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
+  Index shift = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -60,14 +62,15 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       if (point < points) {
         const Index i_batch = batch == 1 ? 0 : point / channels;
         const Index channel = point - i_batch * channels;
+        const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, 0, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel, i_height,
-                first_i_width));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
           }
         }
       }
@@ -79,34 +82,37 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index i_batch = batch == 1 ? 0 : point / channels;
+    const Index channel = point - i_batch * channels;
+    if (inside) shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, 0, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
         }
       }
       prefetch(start + step);
     }
-    const Index i_batch = batch == 1 ? 0 : point / channels;
-    const Index channel = point - i_batch * channels;
     kw::Total<kStreamed, T32> mean_i_sum_total = 0;
     kw::Total<kStreamed, T32> mean_2_i_sum_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
@@ -114,13 +120,16 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       T32 mean_2_i_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const Index i_height = height == 1 ? 0 : element / width;
+          const Index first_i_width = element - i_height * width;
+          const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 x_i = x_v[v][k];
-            mean_i_sum_part += x_i;
-            mean_2_i_sum_part += x_i;
+            if (!kRagged || row_mask >> k & 1) mean_i_sum_part += x_i;
+            if (!kRagged || row_mask >> k & 1) mean_2_i_sum_part += x_i;
           }
         }
       }
@@ -147,27 +156,30 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
           }
         }
       }
       T32 mean_i_2_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const Index i_height = height == 1 ? 0 : element / width;
+          const Index first_i_width = element - i_height * width;
+          const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 difference = T32(x_v[v][k]) - mean_2_i;
-            mean_i_2_sum_part += difference * difference;
+            if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
           }
         }
       }
@@ -192,21 +204,21 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, channel, i_height, first_i_width));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const Index i_height = height == 1 ? 0 : element / width;
           const Index first_i_width = element - i_height * width;
@@ -216,7 +228,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
             const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
             y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
           }
-          kw::store_vector_streaming(y.at(i_batch, channel, i_height, first_i_width), y_v);
+          kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
         }
       }
     }
@@ -231,11 +243,16 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
                                  int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                  int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps,
                                  int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, lanes, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                              {weight, {weight_stride_0}},
+                                                                                              {bias, {bias_stride_0}},
+                                                                                              {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                              {mean, {mean_stride_0, mean_stride_1}},
+                                                                                              {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                              {std, {std_stride_0, std_stride_1}},
+                                                                                              batch, channels, 1,
+                                                                                              height_width, eps, lanes,
+                                                                                              0);
 }
 
 // Rows that the registers of a block hold.
@@ -245,11 +262,15 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                             {weight, {weight_stride_0}},
+                                                                                             {bias, {bias_stride_0}},
+                                                                                             {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                             {mean, {mean_stride_0, mean_stride_1}},
+                                                                                             {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                             {std, {std_stride_0, std_stride_1}},
+                                                                                             batch, channels, 1,
+                                                                                             height_width, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -259,26 +280,113 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                             {weight, {weight_stride_0}},
+                                                                                             {bias, {bias_stride_0}},
+                                                                                             {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                             {mean, {mean_stride_0, mean_stride_1}},
+                                                                                             {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                             {std, {std_stride_0, std_stride_1}},
+                                                                                             batch, channels, 1,
+                                                                                             height_width, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                     int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                     int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, cached);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                            {weight, {weight_stride_0}},
+                                                                                            {bias, {bias_stride_0}},
+                                                                                            {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                            {mean, {mean_stride_0, mean_stride_1}},
+                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                            {std, {std_stride_0, std_stride_1}},
+                                                                                            batch, channels, 1,
+                                                                                            height_width, eps, 0,
+                                                                                            cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
+                                        int batch, int channels, int height_width, int64_t x_stride_0,
+                                        int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
+                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
+                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps, int lanes) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                             {weight, {weight_stride_0}},
+                                                                                             {bias, {bias_stride_0}},
+                                                                                             {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                             {mean, {mean_stride_0, mean_stride_1}},
+                                                                                             {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                             {std, {std_stride_0, std_stride_1}},
+                                                                                             batch, channels, 1,
+                                                                                             height_width, eps, lanes,
+                                                                                             0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
+                                  int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
+                                  int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,
+                                  int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
+                                  int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
+                                  int64_t std_stride_1, T32 eps) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                            {weight, {weight_stride_0}},
+                                                                                            {bias, {bias_stride_0}},
+                                                                                            {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                            {mean, {mean_stride_0, mean_stride_1}},
+                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                            {std, {std_stride_0, std_stride_1}},
+                                                                                            batch, channels, 1,
+                                                                                            height_width, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
+                                       int batch, int channels, int height_width, int64_t x_stride_0,
+                                       int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
+                                       int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                       int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
+                                       int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                            {weight, {weight_stride_0}},
+                                                                                            {bias, {bias_stride_0}},
+                                                                                            {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                            {mean, {mean_stride_0, mean_stride_1}},
+                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                            {std, {std_stride_0, std_stride_1}},
+                                                                                            batch, channels, 1,
+                                                                                            height_width, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2,
+                                           T* std, int batch, int channels, int height_width, int64_t x_stride_0,
+                                           int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
+                                           int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                           int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
+                                           int64_t std_stride_0, int64_t std_stride_1, T32 eps, int cached) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
+                                                                                           {weight, {weight_stride_0}},
+                                                                                           {bias, {bias_stride_0}},
+                                                                                           {y, {y_stride_0, y_stride_1, 0, 1}},
+                                                                                           {mean, {mean_stride_0, mean_stride_1}},
+                                                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                                           {std, {std_stride_0, std_stride_1}},
+                                                                                           batch, channels, 1,
+                                                                                           height_width, eps, 0,
+                                                                                           cached);
 }
 
 // Any strides.
@@ -290,13 +398,13 @@ void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, W
                                    int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                    int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                           {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                                           {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                           {mean, {mean_stride_0, mean_stride_1}},
-                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                           {std, {std_stride_0, std_stride_1}}, batch, channels, height,
-                                                           width, eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                                  {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+                                                                  {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
+                                                                  {mean, {mean_stride_0, mean_stride_1}},
+                                                                  {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                  {std, {std_stride_0, std_stride_1}}, batch, channels,
+                                                                  height, width, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -308,11 +416,12 @@ void instance_norm_forward_large(const T* x, const W* weight, const W* bias, WT*
                                  int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                  int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                  int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                               {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                                               {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                               {mean, {mean_stride_0, mean_stride_1}},
-                                                               {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                               {std, {std_stride_0, std_stride_1}}, batch, channels,
-                                                               height, width, eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                                      {weight, {weight_stride_0}},
+                                                                      {bias, {bias_stride_0}},
+                                                                      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
+                                                                      {mean, {mean_stride_0, mean_stride_1}},
+                                                                      {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                                      {std, {std_stride_0, std_stride_1}}, batch,
+                                                                      channels, height, width, eps, 0, 0);
 }

@@ -45,6 +45,8 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
                                      kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_student,
                                      kw::Tensor<T, 2> grad_log_teacher, Index tokens, Index vocab, double beta) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
   const double difference = 1.0 - beta;
@@ -61,8 +63,8 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      log_student_v[v] = kw::load_vector_once<kVector>(log_student.at(token, first_i_vocab));
-      log_teacher_v[v] = kw::load_vector_once<kVector>(log_teacher.at(token, first_i_vocab));
+      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -94,8 +96,66 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
         grad_log_student_v[k] = T(product + kw::round_to<T>(d_student * student));
         grad_log_teacher_v[k] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
       }
-      kw::store_vector_streaming(grad_log_student.at(token, first_i_vocab), grad_log_student_v);
-      kw::store_vector_streaming(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v);
+      kw::store_in_row<kRagged>(grad_log_student.at(token, first_i_vocab), grad_log_student_v, first_i_vocab, vocab);
+      kw::store_in_row<kRagged>(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, first_i_vocab, vocab);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2> log_teacher,
+                                             kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_student,
+                                             kw::Tensor<T, 2> grad_log_teacher, Index tokens, Index vocab,
+                                             double beta) {
+  constexpr int kVectors = kElements / kVector;
+  const T32 d_y_i = kw::load(d_y.at());
+  const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
+  const double difference = 1.0 - beta;
+  const T32 d_student_kl = kw::round_to<T>(quotient * T32(difference));
+  const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
+  const Index length = vocab, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index token = point;
+  const Index shift = kRagged ? static_cast<Index>(grad_log_student.offset(token, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> log_student_v[kVectors];
+  kw::Vector<T, kVector> log_teacher_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_vocab < length) {
+      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_vocab < length) {
+      kw::Vector<T, kVector> grad_log_student_v;
+      kw::Vector<T, kVector> grad_log_teacher_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 log_student_i = log_student_v[v][k];
+        const T32 student = kw::round_to<T>(kw::exp(log_student_i));
+        const T32 product = kw::round_to<T>(d_student_kl * student);
+        const T32 log_teacher_i = log_teacher_v[v][k];
+        const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
+        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) * student));
+        const T32 log_mixture = kw::round_to<T>(kw::log(sum));
+        const T32 product_2 = kw::round_to<T>(d_student_kl * kw::round_to<T>(log_student_i - log_mixture));
+        const T32 product_3 = kw::round_to<T>(d_teacher_kl * teacher);
+        const T32 d_log_mixture = kw::round_to<T>(-product - product_3);
+        const T32 quotient_2 = kw::round_to<T>(kw::divide(d_log_mixture, sum));
+        const T32 d_student = kw::round_to<T>(product_2 + kw::round_to<T>(quotient_2 * T32(difference)));
+        const T32 product_4 = kw::round_to<T>(d_teacher_kl * kw::round_to<T>(log_teacher_i - log_mixture));
+        const T32 d_teacher = kw::round_to<T>(product_4 + kw::round_to<T>(quotient_2 * T32(beta)));
+        grad_log_student_v[k] = T(product + kw::round_to<T>(d_student * student));
+        grad_log_teacher_v[k] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
+      }
+      kw::store_in_row<kRagged>(grad_log_student.at(token, first_i_vocab), grad_log_student_v, first_i_vocab, vocab);
+      kw::store_in_row<kRagged>(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, first_i_vocab, vocab);
     }
   }
 }
@@ -110,6 +170,19 @@ void jsd_backward(const T* log_student, const T* log_teacher, const T* d_y, T* g
                                                          {grad_log_student, {grad_log_student_stride_0, 1}},
                                                          {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
                                                          vocab, beta);
+}
+
+// Rows that begin anywhere: vectors of memory, of which rows have parts.
+KW_KERNEL(256, 1)
+void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
+                         T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
+                         int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
+                         int64_t grad_log_teacher_stride_0, double beta) {
+  jsd_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                       {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
+                                                                       {grad_log_student, {grad_log_student_stride_0, 1}},
+                                                                       {grad_log_teacher, {grad_log_teacher_stride_0, 1}},
+                                                                       tokens, vocab, beta);
 }
 
 // Any strides.

@@ -30,7 +30,7 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2> log_teacher,
                                 kw::Tensor<T, 1> teacher_kl, kw::Tensor<T, 1> student_kl, Index tokens, Index vocab,
                                 double beta, int lanes_of_row, int cached) {
@@ -39,25 +39,26 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
   KW_SHARED(T32, student_kl_i_sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto log_teacher_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
+  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index token = point;
+        const Index shift = kRagged ? static_cast<Index>(log_teacher.offset(token, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(log_teacher_v_next + (v * kw::threads() + kw::thread()), log_teacher.at(token,
-                element));
-            kw::copy_async<kVector>(log_student_v_next + (v * kw::threads() + kw::thread()), log_student.at(token,
-                element));
+            kw::copy_in_row<kVector, kRagged>(log_teacher_v_next + (v * kw::threads() + kw::thread()), log_teacher.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(log_student_v_next + (v * kw::threads() + kw::thread()), log_student.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -69,15 +70,18 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index token = point;
+    if (inside) shift = kRagged ? static_cast<Index>(log_teacher.offset(token, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> log_teacher_v[kVectors];
     kw::Vector<T, kVector> log_student_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           log_teacher_v[v] = log_teacher_v_next[v * kw::threads() + kw::thread()];
           log_student_v[v] = log_student_v_next[v * kw::threads() + kw::thread()];
@@ -85,7 +89,6 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
       }
       prefetch(start + step);
     }
-    const Index token = point;
     const double difference = 1.0 - beta;
     kw::Total<kStreamed, T32> teacher_kl_i_sum_total = 0;
     kw::Total<kStreamed, T32> student_kl_i_sum_total = 0;
@@ -93,10 +96,11 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            log_teacher_v[v] = kw::load_vector_once<kVector>(log_teacher.at(token, element));
-            log_student_v[v] = kw::load_vector_once<kVector>(log_student.at(token, element));
+            log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, element), static_cast<int>(reach - element));
+            log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -104,21 +108,21 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
       T32 student_kl_i_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 log_teacher_i = log_teacher_v[v][k];
             const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
             const T32 log_student_i = log_student_v[v][k];
             const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-            const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
-                student));
+            const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) * student));
             const T32 log_mixture = kw::round_to<T>(kw::log(sum));
             const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
             const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
-            teacher_kl_i_sum_part += product;
-            student_kl_i_sum_part += product_2;
+            if (!kRagged || row_mask >> k & 1) teacher_kl_i_sum_part += product;
+            if (!kRagged || row_mask >> k & 1) student_kl_i_sum_part += product_2;
           }
         }
       }
@@ -147,30 +151,61 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
 KW_KERNEL(128, 1)
 void jsd_forward_short(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                        int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta, int lanes) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                         {log_teacher, {log_teacher_stride_0, 1}},
-                                                                         {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                         vocab, beta, lanes, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({log_student, {log_student_stride_0, 1}},
+                                                                                {log_teacher, {log_teacher_stride_0, 1}},
+                                                                                {teacher_kl, {1}}, {student_kl, {1}},
+                                                                                tokens, vocab, beta, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 1)
 void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                  int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                        {log_teacher, {log_teacher_stride_0, 1}},
-                                                                        {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                        vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({log_student, {log_student_stride_0, 1}},
+                                                                               {log_teacher, {log_teacher_stride_0, 1}},
+                                                                               {teacher_kl, {1}}, {student_kl, {1}},
+                                                                               tokens, vocab, beta, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void jsd_forward_streamed(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                           int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                      {log_teacher, {log_teacher_stride_0, 1}},
-                                                                      {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                      vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({log_student, {log_student_stride_0, 1}},
+                                                                             {log_teacher, {log_teacher_stride_0, 1}},
+                                                                             {teacher_kl, {1}}, {student_kl, {1}},
+                                                                             tokens, vocab, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void jsd_forward_short_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
+                              int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta,
+                              int lanes) {
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                               {log_teacher, {log_teacher_stride_0, 1}},
+                                                                               {teacher_kl, {1}}, {student_kl, {1}},
+                                                                               tokens, vocab, beta, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void jsd_forward_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
+                        int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                              {log_teacher, {log_teacher_stride_0, 1}},
+                                                                              {teacher_kl, {1}}, {student_kl, {1}},
+                                                                              tokens, vocab, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void jsd_forward_streamed_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
+                                 int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
+  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                            {log_teacher, {log_teacher_stride_0, 1}},
+                                                                            {teacher_kl, {1}}, {student_kl, {1}},
+                                                                            tokens, vocab, beta, 0, 0);
 }
 
 // Any strides.
@@ -178,9 +213,10 @@ KW_KERNEL(512, 1)
 void jsd_forward_strided(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                          int vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
                          int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
-  jsd_forward_rows<1, 4, true, true, false, int>({log_student, {log_student_stride_0, log_student_stride_1}},
-                                                 {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
-                                                 {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+  jsd_forward_rows<1, 4, true, true, false, false, int>({log_student, {log_student_stride_0, log_student_stride_1}},
+                                                        {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
+                                                        {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0,
+                                                        0);
 }
 
 // More elements than an int counts.
@@ -188,15 +224,18 @@ KW_KERNEL(512, 1)
 void jsd_forward_large(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int64_t tokens,
                        int64_t vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
                        int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
-  jsd_forward_rows<1, 4, true, true, false, int64_t>({log_student, {log_student_stride_0, log_student_stride_1}},
-                                                     {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
-                                                     {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+  jsd_forward_rows<1, 4, true, true, false, false, int64_t>({log_student, {log_student_stride_0, log_student_stride_1}},
+                                                            {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
+                                                            {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta,
+                                                            0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Tensor<const T, 1> student_kl,
                                       kw::Tensor<T32, 1> y_slices, Index tokens, Index workers, double beta) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   KW_SHARED(T32, y_slices_sum_parts, 2 * kw::kMostWarps);
   const double difference = 1.0 - beta;
   const Index vectors = tokens / kVector;
@@ -212,8 +251,8 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        teacher_kl_v[v] = kw::load_vector_once<kVector>(teacher_kl.at(element));
-        student_kl_v[v] = kw::load_vector_once<kVector>(student_kl.at(element));
+        teacher_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(teacher_kl.at(element), static_cast<int>(reach - element));
+        student_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(student_kl.at(element), static_cast<int>(reach - element));
       }
     }
     KW_UNROLL
@@ -223,8 +262,7 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
         T32 y_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_v[v][k])) +
-              kw::round_to<T>(T32(difference) * T32(student_kl_v[v][k])));
+          const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_v[v][k])) + kw::round_to<T>(T32(difference) * T32(student_kl_v[v][k])));
           y_slices_part += sum;
         }
         y_slices_total += y_slices_part;
@@ -266,26 +304,30 @@ void jsd_forward_2_large(const T* teacher_kl, const T* student_kl, T32* y_slices
   jsd_forward_2_elements<1, 4, int64_t>({teacher_kl, {1}}, {student_kl, {1}}, {y_slices, {1}}, tokens, workers, beta);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> y_slices, Index workers,
                                          Index tokens, double beta, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, y_total_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto y_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
+        const Index shift = kRagged ? static_cast<Index>(y_slices.offset(0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(y_slices_v_next + (v * kw::threads() + kw::thread()), y_slices.at(element));
+            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()), y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -297,14 +339,16 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    if (inside) shift = kRagged ? static_cast<Index>(y_slices.offset(0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> y_slices_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           y_slices_v[v] = y_slices_v_next[v * kw::threads() + kw::thread()];
         }
@@ -316,20 +360,22 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            y_slices_v[v] = kw::load_vector_once<kVector>(y_slices.at(element));
+            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       T32 y_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            y_total_part += y_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) y_total_part += y_slices_v[v][k];
           }
         }
       }
@@ -352,39 +398,68 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
 // Rows that some lanes of a warp hold: several in a block.
 KW_KERNEL(128, 1)
 void jsd_forward_2_totals_short(T* y, const T32* y_slices, int workers, int tokens, double beta, int lanes) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                    tokens, beta, lanes, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({y}, {y_slices, {1}},
+                                                                                           workers, tokens, beta, lanes,
+                                                                                           0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void jsd_forward_2_totals(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                   tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                          tokens, beta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void jsd_forward_2_totals_wide(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                   tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                          tokens, beta, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void jsd_forward_2_totals_streamed(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, int>({y}, {y_slices, {1}}, workers, tokens,
-                                                                                  beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                         tokens, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void jsd_forward_2_totals_short_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta, int lanes) {
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                          tokens, beta, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void jsd_forward_2_totals_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                         tokens, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void jsd_forward_2_totals_wide_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                         tokens, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void jsd_forward_2_totals_streamed_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {y_slices, {1}}, workers,
+                                                                                        tokens, beta, 0, 0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void jsd_forward_2_totals_strided(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<1, 4, true, true, false, int>({y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<1, 4, true, true, false, false, int>({y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void jsd_forward_2_totals_large(T* y, const T32* y_slices, int64_t workers, int64_t tokens, double beta) {
-  jsd_forward_2_totals_rows<1, 4, true, true, false, int64_t>({y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<1, 4, true, true, false, false, int64_t>({y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }

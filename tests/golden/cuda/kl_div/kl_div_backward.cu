@@ -34,6 +34,8 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
                                         kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_pred,
                                         kw::Tensor<T, 2> grad_target, Index tokens, Index vocab) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
   const Index vectors = (tokens * vocab) / kVector;
@@ -47,8 +49,8 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      target_v[v] = kw::load_vector_once<kVector>(target.at(token, first_i_vocab));
-      log_pred_v[v] = kw::load_vector_once<kVector>(log_pred.at(token, first_i_vocab));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -69,8 +71,52 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
         grad_log_pred_v[k] = T(-kw::round_to<T>(quotient * target_i));
         grad_target_v[k] = T(sum - kw::round_to<T>(quotient * T32(log_pred_v[v][k])));
       }
-      kw::store_vector_streaming(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v);
-      kw::store_vector_streaming(grad_target.at(token, first_i_vocab), grad_target_v);
+      kw::store_in_row<kRagged>(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, first_i_vocab, vocab);
+      kw::store_in_row<kRagged>(grad_target.at(token, first_i_vocab), grad_target_v, first_i_vocab, vocab);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2> target,
+                                                kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_pred,
+                                                kw::Tensor<T, 2> grad_target, Index tokens, Index vocab) {
+  constexpr int kVectors = kElements / kVector;
+  const T32 d_y_i = kw::load(d_y.at());
+  const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
+  const Index length = vocab, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index token = point;
+  const Index shift = kRagged ? static_cast<Index>(grad_log_pred.offset(token, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> target_v[kVectors];
+  kw::Vector<T, kVector> log_pred_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_vocab < length) {
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_vocab < length) {
+      kw::Vector<T, kVector> grad_log_pred_v;
+      kw::Vector<T, kVector> grad_target_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 target_i = target_v[v][k];
+        const T32 chosen = target_i == T32(0.0) ? T32(0.0) : quotient;
+        const T32 quotient_2 = kw::round_to<T>(kw::divide(kw::round_to<T>(chosen * target_i), target_i));
+        const T32 sum = kw::round_to<T>(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
+        grad_log_pred_v[k] = T(-kw::round_to<T>(quotient * target_i));
+        grad_target_v[k] = T(sum - kw::round_to<T>(quotient * T32(log_pred_v[v][k])));
+      }
+      kw::store_in_row<kRagged>(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, first_i_vocab, vocab);
+      kw::store_in_row<kRagged>(grad_target.at(token, first_i_vocab), grad_target_v, first_i_vocab, vocab);
     }
   }
 }
@@ -84,6 +130,18 @@ void kl_div_backward(const T* log_pred, const T* target, const T* d_y, T* grad_l
                                                             {target, {target_stride_0, 1}}, {d_y},
                                                             {grad_log_pred, {grad_log_pred_stride_0, 1}},
                                                             {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
+}
+
+// Rows that begin anywhere: vectors of memory, of which rows have parts.
+KW_KERNEL(256, 1)
+void kl_div_backward_ragged(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
+                            int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
+                            int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
+  kl_div_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({log_pred, {log_pred_stride_0, 1}},
+                                                                          {target, {target_stride_0, 1}}, {d_y},
+                                                                          {grad_log_pred, {grad_log_pred_stride_0, 1}},
+                                                                          {grad_target, {grad_target_stride_0, 1}},
+                                                                          tokens, vocab);
 }
 
 // Any strides.

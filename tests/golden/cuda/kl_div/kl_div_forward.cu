@@ -30,6 +30,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2> target,
                                        kw::Tensor<T32, 1> v9_slices, Index tokens, Index vocab, Index workers) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   KW_SHARED(T32, v9_slices_sum_parts, 2 * kw::kMostWarps);
   const Index vectors = (tokens * vocab) / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
@@ -46,8 +48,8 @@ KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tens
         const Index element = vector * kVector;
         const Index token = tokens == 1 ? 0 : element / vocab;
         const Index first_i_vocab = element - token * vocab;
-        target_v[v] = kw::load_vector_once<kVector>(target.at(token, first_i_vocab));
-        log_pred_v[v] = kw::load_vector_once<kVector>(log_pred.at(token, first_i_vocab));
+        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+        log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
       }
     }
     KW_UNROLL
@@ -102,26 +104,30 @@ void kl_div_forward_large(const T* log_pred, const T* target, T32* v9_slices, in
                                          workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v9_slices, Index workers,
                                           Index tokens, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, v9_total_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto v9_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
+        const Index shift = kRagged ? static_cast<Index>(v9_slices.offset(0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(v9_slices_v_next + (v * kw::threads() + kw::thread()), v9_slices.at(element));
+            kw::copy_in_row<kVector, kRagged>(v9_slices_v_next + (v * kw::threads() + kw::thread()), v9_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -133,14 +139,16 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    if (inside) shift = kRagged ? static_cast<Index>(v9_slices.offset(0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> v9_slices_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           v9_slices_v[v] = v9_slices_v_next[v * kw::threads() + kw::thread()];
         }
@@ -152,20 +160,22 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v9_slices_v[v] = kw::load_vector_once<kVector>(v9_slices.at(element));
+            v9_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v9_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       T32 v9_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            v9_total_part += v9_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) v9_total_part += v9_slices_v[v][k];
           }
         }
       }
@@ -188,39 +198,67 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
 // Rows that some lanes of a warp hold: several in a block.
 KW_KERNEL(128, 1)
 void kl_div_forward_totals_short(T* y, const T32* v9_slices, int workers, int tokens, int lanes) {
-  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, int>({y}, {v9_slices, {1}}, workers,
-                                                                                     tokens, lanes, 0);
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({y}, {v9_slices, {1}},
+                                                                                            workers, tokens, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void kl_div_forward_totals(T* y, const T32* v9_slices, int workers, int tokens) {
-  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {v9_slices, {1}}, workers,
-                                                                                    tokens, 0, 0);
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {v9_slices, {1}},
+                                                                                           workers, tokens, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void kl_div_forward_totals_wide(T* y, const T32* v9_slices, int workers, int tokens) {
-  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {v9_slices, {1}}, workers,
-                                                                                    tokens, 0, 0);
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {v9_slices, {1}},
+                                                                                           workers, tokens, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void kl_div_forward_totals_streamed(T* y, const T32* v9_slices, int workers, int tokens) {
-  kl_div_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, int>({y}, {v9_slices, {1}}, workers,
-                                                                                   tokens, 0, 0);
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {v9_slices, {1}},
+                                                                                          workers, tokens, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void kl_div_forward_totals_short_ragged(T* y, const T32* v9_slices, int workers, int tokens, int lanes) {
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({y}, {v9_slices, {1}},
+                                                                                           workers, tokens, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void kl_div_forward_totals_ragged(T* y, const T32* v9_slices, int workers, int tokens) {
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {v9_slices, {1}},
+                                                                                          workers, tokens, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void kl_div_forward_totals_wide_ragged(T* y, const T32* v9_slices, int workers, int tokens) {
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {v9_slices, {1}},
+                                                                                          workers, tokens, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void kl_div_forward_totals_streamed_ragged(T* y, const T32* v9_slices, int workers, int tokens) {
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {v9_slices, {1}}, workers,
+                                                                                         tokens, 0, 0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void kl_div_forward_totals_strided(T* y, const T32* v9_slices, int workers, int tokens) {
-  kl_div_forward_totals_rows<1, 4, true, true, false, int>({y}, {v9_slices, {1}}, workers, tokens, 0, 0);
+  kl_div_forward_totals_rows<1, 4, true, true, false, false, int>({y}, {v9_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void kl_div_forward_totals_large(T* y, const T32* v9_slices, int64_t workers, int64_t tokens) {
-  kl_div_forward_totals_rows<1, 4, true, true, false, int64_t>({y}, {v9_slices, {1}}, workers, tokens, 0, 0);
+  kl_div_forward_totals_rows<1, 4, true, true, false, false, int64_t>({y}, {v9_slices, {1}}, workers, tokens, 0, 0);
 }

@@ -30,19 +30,21 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> sum_square,
                                           kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, Index rows, Index cols,
                                           T32 eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   int turn = 0;
+  Index shift = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
@@ -51,12 +53,14 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
+        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element));
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -68,15 +72,18 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index row = point;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
@@ -84,7 +91,6 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       }
       prefetch(start + step);
     }
-    const Index row = point;
     const T32 sum_square_i = kw::load(sum_square.at(row));
     const bool holds = sum_square_i == T32(0.0);
     const T32 chosen = holds ? T32(1.0) : sum_square_i;
@@ -97,24 +103,26 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-            x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       T32 sum_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 product = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(kw::divide(T32(x_v[v][k]), max)));
-            sum_sum_part += product;
+            if (!kRagged || row_mask >> k & 1) sum_sum_part += product;
           }
         }
       }
@@ -139,24 +147,23 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            }
+            if (slot * kVector < cached)
+              d_y_v[v] = d_y_v_cache[slot];
+            else
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
@@ -164,7 +171,7 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
             grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
                 T32(x_v[v][k]))));
           }
-          kw::store_vector_streaming(grad_x.at(row, element), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
@@ -176,11 +183,11 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                  int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                  int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                   {sum_square, {sum_square_stride_0}},
-                                                                                   {d_y, {d_y_stride_0, 1}},
-                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                   cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                          {sum_square, {sum_square_stride_0}},
+                                                                                          {d_y, {d_y_stride_0, 1}},
+                                                                                          {grad_x, {grad_x_stride_0, 1}},
+                                                                                          rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -188,23 +195,59 @@ KW_KERNEL(512, 1)
 void l2_normalize_backward(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                            int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                            int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                  {sum_square, {sum_square_stride_0}},
-                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                  {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                  cols, eps, 0, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                         {sum_square, {sum_square_stride_0}},
+                                                                                         {d_y, {d_y_stride_0, 1}},
+                                                                                         {grad_x, {grad_x_stride_0, 1}},
+                                                                                         rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void l2_normalize_backward_streamed(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                     int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                     int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                                {sum_square, {sum_square_stride_0}},
-                                                                                {d_y, {d_y_stride_0, 1}},
-                                                                                {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                       {sum_square, {sum_square_stride_0}},
+                                                                                       {d_y, {d_y_stride_0, 1}},
+                                                                                       {grad_x, {grad_x_stride_0, 1}},
+                                                                                       rows, cols, eps, 0, cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void l2_normalize_backward_short_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
+                                        int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
+                                        int64_t grad_x_stride_0, T32 eps, int lanes) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                         {sum_square, {sum_square_stride_0}},
+                                                                                         {d_y, {d_y_stride_0, 1}},
+                                                                                         {grad_x, {grad_x_stride_0, 1}},
+                                                                                         rows, cols, eps, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
+                                  int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
+                                  int64_t grad_x_stride_0, T32 eps) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                        {sum_square, {sum_square_stride_0}},
+                                                                                        {d_y, {d_y_stride_0, 1}},
+                                                                                        {grad_x, {grad_x_stride_0, 1}},
+                                                                                        rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows,
+                                           int cols, int64_t x_stride_0, int64_t sum_square_stride_0,
+                                           int64_t d_y_stride_0, int64_t grad_x_stride_0, T32 eps, int cached) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                      {sum_square, {sum_square_stride_0}},
+                                                                                      {d_y, {d_y_stride_0, 1}},
+                                                                                      {grad_x, {grad_x_stride_0, 1}},
+                                                                                      rows, cols, eps, 0, cached);
 }
 
 // Any strides.
@@ -213,11 +256,11 @@ void l2_normalize_backward_strided(const T* x, const T32* sum_square, const T* d
                                    int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                    int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}},
-                                                           {sum_square, {sum_square_stride_0}},
-                                                           {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
-                                                           eps, 0, 0);
+  l2_normalize_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                  {sum_square, {sum_square_stride_0}},
+                                                                  {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows,
+                                                                  cols, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -226,9 +269,9 @@ void l2_normalize_backward_large(const T* x, const T32* sum_square, const T* d_y
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                  int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                  int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                               {sum_square, {sum_square_stride_0}},
-                                                               {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
-                                                               eps, 0, 0);
+  l2_normalize_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                      {sum_square, {sum_square_stride_0}},
+                                                                      {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                      {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                      rows, cols, eps, 0, 0);
 }

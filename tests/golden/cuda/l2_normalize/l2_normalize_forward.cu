@@ -26,28 +26,32 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<T32, 1> sum_square,
                                          Index rows, Index cols, T32 eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, sum_square_i_parts, 2 * kw::kMostWarps);
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
+  Index shift = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
+        const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -59,42 +63,46 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index row = point;
+    if (inside) shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
         }
       }
       prefetch(start + step);
     }
-    const Index row = point;
     kw::Total<kStreamed, T32> sum_square_i_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       T32 sum_square_i_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 x_i = x_v[v][k];
-            sum_square_i_part += x_i * x_i;
+            if (!kRagged || row_mask >> k & 1) sum_square_i_part += x_i * x_i;
           }
         }
       }
@@ -119,26 +127,26 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           kw::Vector<T, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             y_v[k] = T(kw::divide(T32(x_v[v][k]), max));
           }
-          kw::store_vector_streaming(y.at(row, element), y_v);
+          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }
@@ -149,40 +157,80 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
 KW_KERNEL(128, 1)
 void l2_normalize_forward_short(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int lanes) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                  {y, {y_stride_0, 1}},
-                                                                                  {sum_square, {sum_square_stride_0}},
-                                                                                  rows, cols, eps, lanes, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                         {y, {y_stride_0, 1}},
+                                                                                         {sum_square, {sum_square_stride_0}},
+                                                                                         rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                           int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                 {y, {y_stride_0, 1}},
-                                                                                 {sum_square, {sum_square_stride_0}},
-                                                                                 rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {sum_square, {sum_square_stride_0}},
+                                                                                        rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void l2_normalize_forward_wide(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                 {y, {y_stride_0, 1}},
-                                                                                 {sum_square, {sum_square_stride_0}},
-                                                                                 rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {sum_square, {sum_square_stride_0}},
+                                                                                        rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void l2_normalize_forward_streamed(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                    int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                                {y, {y_stride_0, 1}},
-                                                                                {sum_square, {sum_square_stride_0}},
-                                                                                rows, cols, eps, 0, cached);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {sum_square, {sum_square_stride_0}},
+                                                                                       rows, cols, eps, 0, cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void l2_normalize_forward_short_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
+                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int lanes) {
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {sum_square, {sum_square_stride_0}},
+                                                                                        rows, cols, eps, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
+                                 int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {sum_square, {sum_square_stride_0}},
+                                                                                       rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
+                                      int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {sum_square, {sum_square_stride_0}},
+                                                                                       rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void l2_normalize_forward_streamed_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
+                                          int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
+  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {sum_square, {sum_square_stride_0}},
+                                                                                      rows, cols, eps, 0, cached);
 }
 
 // Any strides.
@@ -190,8 +238,10 @@ KW_KERNEL(512, 1)
 void l2_normalize_forward_strided(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                   int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                   int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
-                                                          {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                 {y, {y_stride_0, y_stride_1}},
+                                                                 {sum_square, {sum_square_stride_0}}, rows, cols, eps,
+                                                                 0, 0);
 }
 
 // More elements than an int counts.
@@ -199,8 +249,8 @@ KW_KERNEL(512, 1)
 void l2_normalize_forward_large(const T* x, T* y, T32* sum_square, int64_t rows, int64_t cols, int64_t x_stride_0,
                                 int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t sum_square_stride_0,
                                 T32 eps) {
-  l2_normalize_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                              {y, {y_stride_0, y_stride_1}},
-                                                              {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0,
-                                                              0);
+  l2_normalize_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                     {y, {y_stride_0, y_stride_1}},
+                                                                     {sum_square, {sum_square_stride_0}}, rows, cols,
+                                                                     eps, 0, 0);
 }

@@ -39,42 +39,47 @@ using W = KW_W;
 using T32 = kw::wide<T>;
 using W32 = kw::wide<W>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                         kw::Tensor<const T32, 1> mean, kw::Tensor<const T32, 1> rstd,
                                         kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                         kw::Tensor<T32, 2> grad_weight_slices, kw::Tensor<T32, 2> grad_bias_slices,
                                         Index rows, Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, sum_2_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, sum_3_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
+  KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v24_early___parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
-  kw::Sums<T32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  constexpr int kRoom = kPlace == kw::Place::Shared ? kElements : 0;
-  kw::Sums<T32, kVector, kVectors, kPlace> grad_bias_slices_sums(
-      grad_bias_slices.at(kw::block()), kRoom * kw::threads() * static_cast<int>(sizeof(T32)), length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(T32) + sizeof(T32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(T32) + sizeof(T32) : 0) + sizeof(T)));
+  Index shift = 0;
+  kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
+                                                                            length, tiles);
+  const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
+  kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
+                                                                          room * static_cast<int>(sizeof(T32)),
+                                                                          length, tiles);
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
+        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element));
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -86,17 +91,18 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index row = point;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
-    constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    T32 sum_kept[kVectors][kVector];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
@@ -104,138 +110,111 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       }
       prefetch(start + step);
     }
-    const Index row = point;
     const T32 mean_i = kw::load(mean.at(row));
     const T32 rstd_i = kw::load(rstd.at(row));
-    kw::Total<kStreamed, T32> sum_2_total = 0;
+    kw::Total<kStreamed, T32> sum_total = 0;
+    kw::Total<kStreamed, T32> v24_early_total = 0;
+    kw::Total<kStreamed, T32> v24_early___total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-            x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
-      T32 sum_2_part = 0;
+      T32 sum_part = 0;
+      T32 v24_early_part = 0;
+      T32 v24_early___part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T32, kVector> grad_weight_slices_terms;
           kw::Vector<T32, kVector> grad_bias_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 d_y_i = d_y_v[v][k];
+            const T32 product = d_y_i * T32(weight_v[k]);
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            sum_2_part += d_y_i * T32(weight_v[k]) * difference;
+            if (!kRagged || row_mask >> k & 1) sum_part += product * difference;
+            if (!kRagged || row_mask >> k & 1) v24_early_part += product;
+            if (!kRagged || row_mask >> k & 1) v24_early___part += difference;
             grad_weight_slices_terms[k] = d_y_i * (difference * rstd_i);
             grad_bias_slices_terms[k] = d_y_i;
           }
-          grad_weight_slices_sums.add(v, element, grad_weight_slices_terms);
-          grad_bias_slices_sums.add(v, element, grad_bias_slices_terms);
+          grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
+          grad_bias_slices_sums.add(tile, v, element, grad_bias_slices_terms);
         }
       }
-      sum_2_total += sum_2_part;
+      sum_total += sum_part;
+      v24_early_total += v24_early_part;
+      v24_early___total += v24_early___part;
     }
-    T32 sum_2 = static_cast<T32>(sum_2_total);
+    T32 sum = static_cast<T32>(sum_total);
+    T32 v24_early = static_cast<T32>(v24_early_total);
+    T32 v24_early__ = static_cast<T32>(v24_early___total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_2, sum_2_parts));
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
+                             kw::part<kw::Sum>(v24_early__, v24_early___parts));
     else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_2, sum_2_parts));
+      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
+                              kw::part<kw::Sum>(v24_early__, v24_early___parts));
     turn = 1 - turn;
-    const T32 product = T32(-0.5) * sum_2;
-    const T32 product_2 = rstd_i * rstd_i;
-    const T32 product_3 = product_2 * rstd_i;
-    const T32 product_4 = product * product_3;
-    const T32 quotient = kw::divide(product_4, T32(cols));
-    kw::Total<kStreamed, T32> sum_3_total = 0;
+    const T32 product_2 = T32(-0.5) * sum;
+    const T32 product_3 = rstd_i * rstd_i;
+    const T32 product_4 = product_3 * rstd_i;
+    const T32 product_5 = product_2 * product_4;
+    const T32 quotient = kw::divide(product_5, T32(cols));
+    const T32 v24_early_ = v24_early * rstd_i;
+    const T32 v24_early___ = quotient * v24_early__;
+    const T32 v24_early____ = T32(2.0) * v24_early___;
+    const T32 v24_early_____ = v24_early_ + v24_early____;
+    const T32 quotient_2 = kw::divide(v24_early_____, T32(cols));
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            }
-          }
-        }
-      }
-      T32 sum_3_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-        if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 sum = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
-                mean_i));
-            if (kKeep) sum_kept[v][k] = sum;
-            sum_3_part += sum;
-          }
-        }
-      }
-      sum_3_total += sum_3_part;
-    }
-    T32 sum_3 = static_cast<T32>(sum_3_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_3, sum_3_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_3, sum_3_parts));
-    turn = 1 - turn;
-    const T32 quotient_2 = kw::divide(sum_3, T32(cols));
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
-          if (element < end) {
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            }
+            if (slot * kVector < cached)
+              d_y_v[v] = d_y_v_cache[slot];
+            else
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum = kKeep ? sum_kept[v][k] : T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) *
-                (quotient * (T32(x_v[v][k]) - mean_i));
-            grad_x_v[k] = T(sum - quotient_2);
+            const T32 sum_2 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_vector_streaming(grad_x.at(row, element), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups);
-  grad_bias_slices_sums.finish(lane, lanes, groups);
+  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
+  grad_bias_slices_sums.finish(lane, lanes, groups, shift);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -245,10 +224,17 @@ void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, con
                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0, int lanes) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
+                                                                                                       {weight, {1}},
+                                                                                                       {mean, {mean_stride_0}},
+                                                                                                       {rstd, {rstd_stride_0}},
+                                                                                                       {d_y, {d_y_stride_0, 1}},
+                                                                                                       {grad_x, {grad_x_stride_0, 1}},
+                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                       {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                       rows, cols,
+                                                                                                       workers, lanes,
+                                                                                                       0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -258,10 +244,35 @@ void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32
                          int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                          int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                          int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
+                                                                                                      {weight, {1}},
+                                                                                                      {mean, {mean_stride_0}},
+                                                                                                      {rstd, {rstd_stride_0}},
+                                                                                                      {d_y, {d_y_stride_0, 1}},
+                                                                                                      {grad_x, {grad_x_stride_0, 1}},
+                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                      {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                      rows, cols,
+                                                                                                      workers, 0, 0);
+}
+
+// Rows of narrow elements: sums in shared memory leave registers to more threads.
+KW_KERNEL(768, 1)
+void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
+                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
+                                int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
+                                                                                                   {weight, {1}},
+                                                                                                   {mean, {mean_stride_0}},
+                                                                                                   {rstd, {rstd_stride_0}},
+                                                                                                   {d_y, {d_y_stride_0, 1}},
+                                                                                                   {grad_x, {grad_x_stride_0, 1}},
+                                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                   {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                   rows, cols, workers,
+                                                                                                   0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -271,23 +282,139 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
+                                                                                                                             {weight, {1}},
+                                                                                                                             {mean, {mean_stride_0}},
+                                                                                                                             {rstd, {rstd_stride_0}},
+                                                                                                                             {d_y, {d_y_stride_0, 1}},
+                                                                                                                             {grad_x, {grad_x_stride_0, 1}},
+                                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                             {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                                             rows,
+                                                                                                                             cols,
+                                                                                                                             workers,
+                                                                                                                             0,
+                                                                                                                             0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                   T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                   int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                   int64_t d_y_stride_0, int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                   int64_t grad_bias_slices_stride_0, int cached) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, cached);
+  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
+                                                                                                 {weight, {1}},
+                                                                                                 {mean, {mean_stride_0}},
+                                                                                                 {rstd, {rstd_stride_0}},
+                                                                                                 {d_y, {d_y_stride_0, 1}},
+                                                                                                 {grad_x, {grad_x_stride_0, 1}},
+                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                 {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                 rows, cols, workers, 0,
+                                                                                                 cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(256, 1)
+void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
+                                      T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
+                                      int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
+                                      int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                      int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
+                                      int lanes) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
+                                                                                                      {weight, {1}},
+                                                                                                      {mean, {mean_stride_0}},
+                                                                                                      {rstd, {rstd_stride_0}},
+                                                                                                      {d_y, {d_y_stride_0, 1}},
+                                                                                                      {grad_x, {grad_x_stride_0, 1}},
+                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                      {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                      rows, cols,
+                                                                                                      workers, lanes,
+                                                                                                      0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(512, 1)
+void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
+                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
+                                int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
+                                                                                                     {weight, {1}},
+                                                                                                     {mean, {mean_stride_0}},
+                                                                                                     {rstd, {rstd_stride_0}},
+                                                                                                     {d_y, {d_y_stride_0, 1}},
+                                                                                                     {grad_x, {grad_x_stride_0, 1}},
+                                                                                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                     {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                     rows, cols,
+                                                                                                     workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(672, 1)
+void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
+                                       T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
+                                       int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
+                                       int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                       int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
+                                                                                                  {weight, {1}},
+                                                                                                  {mean, {mean_stride_0}},
+                                                                                                  {rstd, {rstd_stride_0}},
+                                                                                                  {d_y, {d_y_stride_0, 1}},
+                                                                                                  {grad_x, {grad_x_stride_0, 1}},
+                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                  {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                  rows, cols, workers,
+                                                                                                  0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
+                                       T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
+                                       int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
+                                       int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                       int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
+                                                                                                                            {weight, {1}},
+                                                                                                                            {mean, {mean_stride_0}},
+                                                                                                                            {rstd, {rstd_stride_0}},
+                                                                                                                            {d_y, {d_y_stride_0, 1}},
+                                                                                                                            {grad_x, {grad_x_stride_0, 1}},
+                                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                                            rows,
+                                                                                                                            cols,
+                                                                                                                            workers,
+                                                                                                                            0,
+                                                                                                                            0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
+                                         T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
+                                         int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
+                                         int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                         int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
+                                         int cached) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
+                                                                                                {weight, {1}},
+                                                                                                {mean, {mean_stride_0}},
+                                                                                                {rstd, {rstd_stride_0}},
+                                                                                                {d_y, {d_y_stride_0, 1}},
+                                                                                                {grad_x, {grad_x_stride_0, 1}},
+                                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                                rows, cols, workers, 0,
+                                                                                                cached);
 }
 
 // Any strides.
@@ -298,11 +425,15 @@ void layer_norm_backward_strided(const T* x, const W* weight, const T32* mean, c
                                  int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                  int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
-      cols, workers, 0, 0);
+  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                            {weight, {weight_stride_0}},
+                                                                            {mean, {mean_stride_0}},
+                                                                            {rstd, {rstd_stride_0}},
+                                                                            {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                            {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                            rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -313,11 +444,15 @@ void layer_norm_backward_large(const T* x, const W* weight, const T32* mean, con
                                int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
-      cols, workers, 0, 0);
+  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                                {weight, {weight_stride_0}},
+                                                                                {mean, {mean_stride_0}},
+                                                                                {rstd, {rstd_stride_0}},
+                                                                                {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
+                                                                                rows, cols, workers, 0, 0);
 }
 
 template <class Index>

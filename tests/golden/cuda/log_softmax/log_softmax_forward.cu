@@ -28,30 +28,34 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<float, 1> maximum,
                                         kw::Tensor<float, 1> sum_exp, Index tokens, Index vocab, int lanes_of_row,
                                         int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, reduce_max_x_float_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_exp_i_parts, 2 * kw::kMostWarps);
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
+  Index shift = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index token = point;
+        const Index shift = kRagged ? static_cast<Index>(x.offset(token, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -63,41 +67,45 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index token = point;
+    if (inside) shift = kRagged ? static_cast<Index>(x.offset(token, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
         }
       }
       prefetch(start + step);
     }
-    const Index token = point;
     float reduce_max_x_float = kw::Least();
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            x_v[v] = kw::load_vector<kVector>(x.at(token, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const float x_float = x_v[v][k];
-            reduce_max_x_float = kw::maximum(reduce_max_x_float, x_float);
+            if (!kRagged || row_mask >> k & 1) reduce_max_x_float = kw::maximum(reduce_max_x_float, x_float);
           }
         }
       }
@@ -118,25 +126,26 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(token, element));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
       float sum_exp_i_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const float x_float = x_v[v][k];
-            sum_exp_i_part += kw::exp(x_float - maximum_i);
+            if (!kRagged || row_mask >> k & 1) sum_exp_i_part += kw::exp(x_float - maximum_i);
           }
         }
       }
@@ -157,19 +166,19 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(token, element));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           kw::Vector<T, kVector> y_v;
           KW_UNROLL
@@ -177,7 +186,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
             const float x_float = x_v[v][k];
             y_v[k] = T(x_float - sum);
           }
-          kw::store_vector_streaming(y.at(token, element), y_v);
+          kw::store_in_row<kRagged>(y.at(token, element), y_v, element, vocab);
         }
       }
     }
@@ -189,22 +198,22 @@ KW_KERNEL(128, 1)
 void log_softmax_forward_short(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int lanes) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                 {y, {y_stride_0, 1}},
-                                                                                 {maximum, {maximum_stride_0}},
-                                                                                 {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                                 vocab, lanes, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {maximum, {maximum_stride_0}},
+                                                                                        {sum_exp, {sum_exp_stride_0}},
+                                                                                        tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void log_softmax_forward(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab, int64_t x_stride_0,
                          int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                {y, {y_stride_0, 1}},
-                                                                                {maximum, {maximum_stride_0}},
-                                                                                {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                                vocab, 0, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -212,23 +221,71 @@ KW_KERNEL(1024, 1)
 void log_softmax_forward_wide(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                {y, {y_stride_0, 1}},
-                                                                                {maximum, {maximum_stride_0}},
-                                                                                {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                                vocab, 0, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       tokens, vocab, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void log_softmax_forward_streamed(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                   int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                   int64_t sum_exp_stride_0, int cached) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 16, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                               {y, {y_stride_0, 1}},
-                                                                               {maximum, {maximum_stride_0}},
-                                                                               {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                               vocab, 0, cached);
+  log_softmax_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      tokens, vocab, 0, cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void log_softmax_forward_short_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                                      int64_t sum_exp_stride_0, int lanes) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       tokens, vocab, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void log_softmax_forward_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                                int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                                int64_t sum_exp_stride_0) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void log_softmax_forward_wide_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                                     int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                                     int64_t sum_exp_stride_0) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void log_softmax_forward_streamed_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                                         int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                                         int64_t sum_exp_stride_0, int cached) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                     {y, {y_stride_0, 1}},
+                                                                                     {maximum, {maximum_stride_0}},
+                                                                                     {sum_exp, {sum_exp_stride_0}},
+                                                                                     tokens, vocab, 0, cached);
 }
 
 // Any strides.
@@ -236,9 +293,10 @@ KW_KERNEL(512, 1)
 void log_softmax_forward_strided(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                  int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
-                                                         {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
-                                                         tokens, vocab, 0, 0);
+  log_softmax_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                {y, {y_stride_0, y_stride_1}},
+                                                                {maximum, {maximum_stride_0}},
+                                                                {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
 }
 
 // More elements than an int counts.
@@ -246,8 +304,8 @@ KW_KERNEL(512, 1)
 void log_softmax_forward_large(const T* x, T* y, float* maximum, float* sum_exp, int64_t tokens, int64_t vocab,
                                int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                             {y, {y_stride_0, y_stride_1}},
-                                                             {maximum, {maximum_stride_0}},
-                                                             {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
+  log_softmax_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                    {y, {y_stride_0, y_stride_1}},
+                                                                    {maximum, {maximum_stride_0}},
+                                                                    {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
 }

@@ -26,6 +26,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, Index batch,
                                              Index seq, Index hidden) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   KW_UNROLL
@@ -42,13 +44,45 @@ KW_DEVICE void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Ten
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      const auto d_y_v = kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
+      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         grad_x_v[k] = T(kw::divide(T32(d_y_v[k]), T32(seq)));
       }
-      kw::store_vector_streaming(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v);
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden, hidden);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void mean_middle_backward_elements_by_rows(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, Index batch,
+                                                     Index seq, Index hidden) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = hidden, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_hidden < length) {
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_hidden < length) {
+      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
+      kw::Vector<T, kVector> grad_x_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        grad_x_v[k] = T(kw::divide(T32(d_y_v[k]), T32(seq)));
+      }
+      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden, hidden);
     }
   }
 }
@@ -60,6 +94,15 @@ void mean_middle_backward(const T* d_y, T* grad_x, int batch, int seq, int hidde
   mean_middle_backward_elements<kw::vector_length<T>(), 32, int>({d_y, {d_y_stride_0, 1}},
                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch,
                                                                  seq, hidden);
+}
+
+// Rows that begin anywhere: vectors of memory, of which rows have parts.
+KW_KERNEL(256, 1)
+void mean_middle_backward_ragged(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,
+                                 int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
+  mean_middle_backward_elements_by_rows<kw::vector_length<T>(), 32, true, int>({d_y, {d_y_stride_0, 1}},
+                                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}},
+                                                                               batch, seq, hidden);
 }
 
 // Any strides.

@@ -51,7 +51,7 @@ using T = KW_T;
 using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0> gathered,
                                        kw::Tensor<const float, 2> rstd, kw::Tensor<const float, 0> gathered_2,
                                        kw::Tensor<const float, 2> rstd_2, kw::Tensor<const float, 0> gathered_3,
@@ -68,33 +68,36 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   KW_SHARED(float, sum_slices_2_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_slices_3_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, grad_bias_slices_sum_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   int turn = 0;
+  Index shift = 0;
   kw::Total<true, float> sum_slices_total = 0;
   kw::Total<true, float> sum_slices_2_total = 0;
   kw::Total<true, float> sum_slices_3_total = 0;
   kw::Total<true, float> grad_bias_slices_total = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index i_batch = batch == 1 ? 0 : point / seq;
         const Index i_seq = point - i_batch * seq;
+        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element));
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -106,15 +109,19 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
@@ -122,8 +129,6 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       }
       prefetch(start + step);
     }
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
     const float gathered_i = kw::load(gathered.at());
     const float gathered_3_i = kw::load(gathered_3.at());
     const float gathered_2_i = kw::load(gathered_2.at());
@@ -137,12 +142,13 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
@@ -151,8 +157,9 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       float sum_3_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
           float sum_slices_part = 0;
           float sum_slices_2_part = 0;
           float sum_slices_3_part = 0;
@@ -163,13 +170,13 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float h = x_v[v][k];
             const float product = h * h;
             const float product_2 = product * h;
-            sum_part += d_y_i * gathered_i * product_2;
-            sum_2_part += d_y_i * gathered_3_i * h;
-            sum_3_part += d_y_i * gathered_2_i * product;
-            sum_slices_part += d_y_i * (h * rstd_3_i);
-            sum_slices_2_part += d_y_i * (product * rstd_2_i);
-            sum_slices_3_part += d_y_i * (product_2 * rstd_i);
-            grad_bias_slices_part += d_y_i;
+            if (!kRagged || row_mask >> k & 1) sum_part += d_y_i * gathered_i * product_2;
+            if (!kRagged || row_mask >> k & 1) sum_2_part += d_y_i * gathered_3_i * h;
+            if (!kRagged || row_mask >> k & 1) sum_3_part += d_y_i * gathered_2_i * product;
+            if (!kRagged || row_mask >> k & 1) sum_slices_part += d_y_i * (h * rstd_3_i);
+            if (!kRagged || row_mask >> k & 1) sum_slices_2_part += d_y_i * (product * rstd_2_i);
+            if (!kRagged || row_mask >> k & 1) sum_slices_3_part += d_y_i * (product_2 * rstd_i);
+            if (!kRagged || row_mask >> k & 1) grad_bias_slices_part += d_y_i;
           }
           sum_slices_total += sum_slices_part;
           sum_slices_2_total += sum_slices_2_part;
@@ -210,24 +217,23 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, i_seq, element));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, i_seq, element));
-            }
+            if (slot * kVector < cached)
+              d_y_v[v] = d_y_v_cache[slot];
+            else
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
@@ -240,7 +246,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_vector_streaming(grad_x.at(i_batch, i_seq, element), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
@@ -270,10 +276,22 @@ void poly_norm_backward_short(const T* x, const float* gathered, const float* rs
                               T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                               float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                               int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>(
-      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
-      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
-      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                      {gathered},
+                                                                                                      {rstd, {0, 1}},
+                                                                                                      {gathered_2},
+                                                                                                      {rstd_2, {0, 1}},
+                                                                                                      {gathered_3},
+                                                                                                      {rstd_3, {0, 1}},
+                                                                                                      {d_y, {0, d_y_stride_1, 1}},
+                                                                                                      {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                      {sum_slices, {1}},
+                                                                                                      {sum_slices_2, {1}},
+                                                                                                      {sum_slices_3, {1}},
+                                                                                                      {grad_bias_slices, {1}},
+                                                                                                      1, batch_seq,
+                                                                                                      hidden, workers,
+                                                                                                      lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -283,23 +301,120 @@ void poly_norm_backward(const T* x, const float* gathered, const float* rstd, co
                         float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
                         int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                         int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>(
-      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
-      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
-      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                     {gathered},
+                                                                                                     {rstd, {0, 1}},
+                                                                                                     {gathered_2},
+                                                                                                     {rstd_2, {0, 1}},
+                                                                                                     {gathered_3},
+                                                                                                     {rstd_3, {0, 1}},
+                                                                                                     {d_y, {0, d_y_stride_1, 1}},
+                                                                                                     {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                     {sum_slices, {1}},
+                                                                                                     {sum_slices_2, {1}},
+                                                                                                     {sum_slices_3, {1}},
+                                                                                                     {grad_bias_slices, {1}},
+                                                                                                     1, batch_seq,
+                                                                                                     hidden, workers, 0,
+                                                                                                     0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void poly_norm_backward_streamed(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                  const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                  T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                  float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                  int64_t d_y_stride_1, int64_t grad_x_stride_1, int cached) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
-      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
-      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                {gathered},
+                                                                                                {rstd, {0, 1}},
+                                                                                                {gathered_2},
+                                                                                                {rstd_2, {0, 1}},
+                                                                                                {gathered_3},
+                                                                                                {rstd_3, {0, 1}},
+                                                                                                {d_y, {0, d_y_stride_1, 1}},
+                                                                                                {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                {sum_slices, {1}},
+                                                                                                {sum_slices_2, {1}},
+                                                                                                {sum_slices_3, {1}},
+                                                                                                {grad_bias_slices, {1}},
+                                                                                                1, batch_seq, hidden,
+                                                                                                workers, 0, cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(256, 1)
+void poly_norm_backward_short_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
+                                     const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
+                                     T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
+                                     float* grad_bias_slices, int batch_seq, int hidden, int workers,
+                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                     {gathered},
+                                                                                                     {rstd, {0, 1}},
+                                                                                                     {gathered_2},
+                                                                                                     {rstd_2, {0, 1}},
+                                                                                                     {gathered_3},
+                                                                                                     {rstd_3, {0, 1}},
+                                                                                                     {d_y, {0, d_y_stride_1, 1}},
+                                                                                                     {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                     {sum_slices, {1}},
+                                                                                                     {sum_slices_2, {1}},
+                                                                                                     {sum_slices_3, {1}},
+                                                                                                     {grad_bias_slices, {1}},
+                                                                                                     1, batch_seq,
+                                                                                                     hidden, workers,
+                                                                                                     lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(512, 1)
+void poly_norm_backward_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
+                               const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
+                               T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
+                               float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
+                               int64_t d_y_stride_1, int64_t grad_x_stride_1) {
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                    {gathered},
+                                                                                                    {rstd, {0, 1}},
+                                                                                                    {gathered_2},
+                                                                                                    {rstd_2, {0, 1}},
+                                                                                                    {gathered_3},
+                                                                                                    {rstd_3, {0, 1}},
+                                                                                                    {d_y, {0, d_y_stride_1, 1}},
+                                                                                                    {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                    {sum_slices, {1}},
+                                                                                                    {sum_slices_2, {1}},
+                                                                                                    {sum_slices_3, {1}},
+                                                                                                    {grad_bias_slices, {1}},
+                                                                                                    1, batch_seq,
+                                                                                                    hidden, workers, 0,
+                                                                                                    0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void poly_norm_backward_streamed_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
+                                        const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
+                                        T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
+                                        float* grad_bias_slices, int batch_seq, int hidden, int workers,
+                                        int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1, int cached) {
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, true, int>({x, {0, x_stride_1, 1}},
+                                                                                               {gathered},
+                                                                                               {rstd, {0, 1}},
+                                                                                               {gathered_2},
+                                                                                               {rstd_2, {0, 1}},
+                                                                                               {gathered_3},
+                                                                                               {rstd_3, {0, 1}},
+                                                                                               {d_y, {0, d_y_stride_1, 1}},
+                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                               {sum_slices, {1}},
+                                                                                               {sum_slices_2, {1}},
+                                                                                               {sum_slices_3, {1}},
+                                                                                               {grad_bias_slices, {1}},
+                                                                                               1, batch_seq, hidden,
+                                                                                               workers, 0, cached);
 }
 
 // Any strides.
@@ -313,12 +428,18 @@ void poly_norm_backward_strided(const T* x, const float* gathered, const float* 
                                 int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                                 int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
-      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
-      0, 0);
+  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                           {gathered},
+                                                                           {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                           {gathered_2},
+                                                                           {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
+                                                                           {gathered_3},
+                                                                           {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
+                                                                           {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+                                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                           {sum_slices, {1}}, {sum_slices_2, {1}},
+                                                                           {sum_slices_3, {1}}, {grad_bias_slices, {1}},
+                                                                           batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -332,15 +453,22 @@ void poly_norm_backward_large(const T* x, const float* gathered, const float* rs
                               int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                               int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                               int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
-      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
-      0, 0);
+  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                               {gathered},
+                                                                               {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                               {gathered_2},
+                                                                               {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
+                                                                               {gathered_3},
+                                                                               {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
+                                                                               {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+                                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                               {sum_slices, {1}}, {sum_slices_2, {1}},
+                                                                               {sum_slices_3, {1}},
+                                                                               {grad_bias_slices, {1}}, batch, seq,
+                                                                               hidden, workers, 0, 0);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<const float, 1> sum_slices,
                                          kw::Tensor<const float, 1> sum_slices_2,
                                          kw::Tensor<const float, 1> sum_slices_3,
@@ -354,29 +482,29 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   KW_SHARED(float, grad_bias_total_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto sum_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)));
-  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float) + sizeof(float)));
-  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float) + sizeof(float) + sizeof(float)));
+  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)));
+  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
+  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
+        const Index shift = kRagged ? static_cast<Index>(sum_slices.offset(0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(sum_slices_v_next + (v * kw::threads() + kw::thread()), sum_slices.at(element));
-            kw::copy_async<kVector>(sum_slices_2_v_next + (v * kw::threads() + kw::thread()), sum_slices_2.at(element));
-            kw::copy_async<kVector>(sum_slices_3_v_next + (v * kw::threads() + kw::thread()), sum_slices_3.at(element));
-            kw::copy_async<kVector>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()),
-                grad_bias_slices.at(element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_v_next + (v * kw::threads() + kw::thread()), sum_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_2_v_next + (v * kw::threads() + kw::thread()), sum_slices_2.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_3_v_next + (v * kw::threads() + kw::thread()), sum_slices_3.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()), grad_bias_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -388,8 +516,10 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    if (inside) shift = kRagged ? static_cast<Index>(sum_slices.offset(0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<float, kVector> sum_slices_v[kVectors];
     kw::Vector<float, kVector> sum_slices_2_v[kVectors];
     kw::Vector<float, kVector> sum_slices_3_v[kVectors];
@@ -398,7 +528,7 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           sum_slices_v[v] = sum_slices_v_next[v * kw::threads() + kw::thread()];
           sum_slices_2_v[v] = sum_slices_2_v_next[v * kw::threads() + kw::thread()];
@@ -416,12 +546,13 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            sum_slices_v[v] = kw::load_vector_once<kVector>(sum_slices.at(element));
-            sum_slices_2_v[v] = kw::load_vector_once<kVector>(sum_slices_2.at(element));
-            sum_slices_3_v[v] = kw::load_vector_once<kVector>(sum_slices_3.at(element));
-            grad_bias_slices_v[v] = kw::load_vector_once<kVector>(grad_bias_slices.at(element));
+            sum_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach - element));
+            sum_slices_2_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_2.at(element), static_cast<int>(reach - element));
+            sum_slices_3_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_3.at(element), static_cast<int>(reach - element));
+            grad_bias_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_bias_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -431,14 +562,15 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
       float grad_bias_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            sum_total_part += sum_slices_v[v][k];
-            sum_total_2_part += sum_slices_2_v[v][k];
-            sum_total_3_part += sum_slices_3_v[v][k];
-            grad_bias_total_part += grad_bias_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) sum_total_part += sum_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) sum_total_2_part += sum_slices_2_v[v][k];
+            if (!kRagged || row_mask >> k & 1) sum_total_3_part += sum_slices_3_v[v][k];
+            if (!kRagged || row_mask >> k & 1) grad_bias_total_part += grad_bias_slices_v[v][k];
           }
         }
       }
@@ -452,8 +584,7 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     float sum_total_3 = static_cast<float>(sum_total_3_total);
     float grad_bias_total = static_cast<float>(grad_bias_total_total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2,
-          sum_total_2_parts),
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
                              kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
                              kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
     else
@@ -477,38 +608,84 @@ KW_KERNEL(128, 1)
 void poly_norm_backward_2_short(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                 const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
                                 float* total_3, int workers, int lanes) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, false, false, int>({grad_bias, {0}},
-                                                                                      {sum_slices, {1}},
-                                                                                      {sum_slices_2, {1}},
-                                                                                      {sum_slices_3, {1}},
-                                                                                      {grad_bias_slices, {1}}, {total},
-                                                                                      {total_2}, {total_3}, workers,
-                                                                                      lanes, 0);
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, false, false, false, int>({grad_bias, {0}},
+                                                                                             {sum_slices, {1}},
+                                                                                             {sum_slices_2, {1}},
+                                                                                             {sum_slices_3, {1}},
+                                                                                             {grad_bias_slices, {1}},
+                                                                                             {total}, {total_2},
+                                                                                             {total_3}, workers, lanes,
+                                                                                             0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 1)
 void poly_norm_backward_2(W* grad_bias, const float* sum_slices, const float* sum_slices_2, const float* sum_slices_3,
                           const float* grad_bias_slices, float* total, float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, true, false, int>({grad_bias, {0}},
-                                                                                     {sum_slices, {1}},
-                                                                                     {sum_slices_2, {1}},
-                                                                                     {sum_slices_3, {1}},
-                                                                                     {grad_bias_slices, {1}}, {total},
-                                                                                     {total_2}, {total_3}, workers, 0,
-                                                                                     0);
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, true, false, false, int>({grad_bias, {0}},
+                                                                                            {sum_slices, {1}},
+                                                                                            {sum_slices_2, {1}},
+                                                                                            {sum_slices_3, {1}},
+                                                                                            {grad_bias_slices, {1}},
+                                                                                            {total}, {total_2},
+                                                                                            {total_3}, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void poly_norm_backward_2_streamed(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                    const float* sum_slices_3, const float* grad_bias_slices, float* total,
                                    float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 8, true, true, false, int>({grad_bias, {0}}, {sum_slices, {1}},
-                                                                                   {sum_slices_2, {1}},
-                                                                                   {sum_slices_3, {1}},
-                                                                                   {grad_bias_slices, {1}}, {total},
-                                                                                   {total_2}, {total_3}, workers, 0, 0);
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 8, true, true, false, false, int>({grad_bias, {0}},
+                                                                                          {sum_slices, {1}},
+                                                                                          {sum_slices_2, {1}},
+                                                                                          {sum_slices_3, {1}},
+                                                                                          {grad_bias_slices, {1}},
+                                                                                          {total}, {total_2}, {total_3},
+                                                                                          workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void poly_norm_backward_2_short_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
+                                       const float* sum_slices_3, const float* grad_bias_slices, float* total,
+                                       float* total_2, float* total_3, int workers, int lanes) {
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, false, false, true, int>({grad_bias, {0}},
+                                                                                            {sum_slices, {1}},
+                                                                                            {sum_slices_2, {1}},
+                                                                                            {sum_slices_3, {1}},
+                                                                                            {grad_bias_slices, {1}},
+                                                                                            {total}, {total_2},
+                                                                                            {total_3}, workers, lanes,
+                                                                                            0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void poly_norm_backward_2_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
+                                 const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
+                                 float* total_3, int workers) {
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, true, false, true, int>({grad_bias, {0}},
+                                                                                           {sum_slices, {1}},
+                                                                                           {sum_slices_2, {1}},
+                                                                                           {sum_slices_3, {1}},
+                                                                                           {grad_bias_slices, {1}},
+                                                                                           {total}, {total_2},
+                                                                                           {total_3}, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void poly_norm_backward_2_streamed_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
+                                          const float* sum_slices_3, const float* grad_bias_slices, float* total,
+                                          float* total_2, float* total_3, int workers) {
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 8, true, true, false, true, int>({grad_bias, {0}},
+                                                                                         {sum_slices, {1}},
+                                                                                         {sum_slices_2, {1}},
+                                                                                         {sum_slices_3, {1}},
+                                                                                         {grad_bias_slices, {1}},
+                                                                                         {total}, {total_2}, {total_3},
+                                                                                         workers, 0, 0);
 }
 
 // Any strides.
@@ -516,9 +693,10 @@ KW_KERNEL(512, 1)
 void poly_norm_backward_2_strided(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                   const float* sum_slices_3, const float* grad_bias_slices, float* total,
                                   float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<1, 4, true, true, false, int>({grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                          {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-                                                          {total_2}, {total_3}, workers, 0, 0);
+  poly_norm_backward_2_rows<1, 4, true, true, false, false, int>({grad_bias, {0}}, {sum_slices, {1}},
+                                                                 {sum_slices_2, {1}}, {sum_slices_3, {1}},
+                                                                 {grad_bias_slices, {1}}, {total}, {total_2}, {total_3},
+                                                                 workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -526,15 +704,18 @@ KW_KERNEL(512, 1)
 void poly_norm_backward_2_large(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                 const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
                                 float* total_3, int64_t workers) {
-  poly_norm_backward_2_rows<1, 4, true, true, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                              {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-                                                              {total_2}, {total_3}, workers, 0, 0);
+  poly_norm_backward_2_rows<1, 4, true, true, false, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}},
+                                                                     {sum_slices_2, {1}}, {sum_slices_3, {1}},
+                                                                     {grad_bias_slices, {1}}, {total}, {total_2},
+                                                                     {total_3}, workers, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<const float, 0> total,
                                              kw::Tensor<const float, 0> total_2, kw::Tensor<const float, 0> total_3) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const float rounded = 0.0f;
   const float total_i = kw::load(total.at());
   const float total_2_i = kw::load(total_2.at());
@@ -560,7 +741,7 @@ KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::T
         const float d_weight = sum + (rounded + (axis == 0 ? total_3_i : 0.0f));
         grad_weight_v[k] = W(d_weight);
       }
-      kw::store_vector_streaming(grad_weight.at(element), grad_weight_v);
+      kw::store_in_row<kRagged>(grad_weight.at(element), grad_weight_v, element, 3);
     }
   }
 }

@@ -26,6 +26,8 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, Index rows, Index cols) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> x_v[kVectors];
@@ -36,7 +38,7 @@ KW_DEVICE void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tenso
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      x_v[v] = kw::load_vector_once<kVector>(x.at(row, first_col));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -53,7 +55,41 @@ KW_DEVICE void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tenso
         const T32 chosen = x_i <= T32(0.0) ? T32(0.0) : x_i;
         y_v[k] = T(chosen * chosen);
       }
-      kw::store_vector_streaming(y.at(row, first_col), y_v);
+      kw::store_in_row<kRagged>(y.at(row, first_col), y_v, first_col, cols);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void relu_squared_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, Index rows,
+                                                     Index cols) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = cols, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(y.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      kw::Vector<T, kVector> y_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 x_i = x_v[v][k];
+        const T32 chosen = x_i <= T32(0.0) ? T32(0.0) : x_i;
+        y_v[k] = T(chosen * chosen);
+      }
+      kw::store_in_row<kRagged>(y.at(row, first_col), y_v, first_col, cols);
     }
   }
 }

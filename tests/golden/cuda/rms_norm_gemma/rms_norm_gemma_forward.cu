@@ -33,18 +33,20 @@ using T = KW_T;
 using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 3> y,
                                            kw::Tensor<float, 2> rstd, Index batch, Index seq, Index hidden, float eps,
                                            int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, mean_sum_parts, 2 * kw::kMostWarps);
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
+  Index shift = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -52,11 +54,13 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
       if (point < points) {
         const Index i_batch = batch == 1 ? 0 : point / seq;
         const Index i_seq = point - i_batch * seq;
+        const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -68,43 +72,47 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    if (inside) shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
         }
       }
       prefetch(start + step);
     }
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
     kw::Total<kStreamed, float> mean_sum_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       float mean_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const float x_float = x_v[v][k];
-            mean_sum_part += x_float * x_float;
+            if (!kRagged || row_mask >> k & 1) mean_sum_part += x_float * x_float;
           }
         }
       }
@@ -126,21 +134,21 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, i_seq, element));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -148,7 +156,7 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
             const float normed = x_float * rstd_i;
             y_v[k] = T(normed * (1.0f + float(weight_v[k])));
           }
-          kw::store_vector_streaming(y.at(i_batch, i_seq, element), y_v);
+          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
         }
       }
     }
@@ -159,44 +167,88 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
 KW_KERNEL(128, 1)
 void rms_norm_gemma_forward_short(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                   int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                    {weight, {1}},
-                                                                                    {y, {0, y_stride_1, 1}},
-                                                                                    {rstd, {0, 1}}, 1, batch_seq,
-                                                                                    hidden, eps, lanes, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                           {weight, {1}},
+                                                                                           {y, {0, y_stride_1, 1}},
+                                                                                           {rstd, {0, 1}}, 1, batch_seq,
+                                                                                           hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void rms_norm_gemma_forward(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                   {weight, {1}},
-                                                                                   {y, {0, y_stride_1, 1}},
-                                                                                   {rstd, {0, 1}}, 1, batch_seq, hidden,
-                                                                                   eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                          {weight, {1}},
+                                                                                          {y, {0, y_stride_1, 1}},
+                                                                                          {rstd, {0, 1}}, 1, batch_seq,
+                                                                                          hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void rms_norm_gemma_forward_wide(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                   {weight, {1}},
-                                                                                   {y, {0, y_stride_1, 1}},
-                                                                                   {rstd, {0, 1}}, 1, batch_seq, hidden,
-                                                                                   eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                          {weight, {1}},
+                                                                                          {y, {0, y_stride_1, 1}},
+                                                                                          {rstd, {0, 1}}, 1, batch_seq,
+                                                                                          hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void rms_norm_gemma_forward_streamed(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                      int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 16, true, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                  {weight, {1}},
-                                                                                  {y, {0, y_stride_1, 1}},
-                                                                                  {rstd, {0, 1}}, 1, batch_seq, hidden,
-                                                                                  eps, 0, cached);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                         {weight, {1}},
+                                                                                         {y, {0, y_stride_1, 1}},
+                                                                                         {rstd, {0, 1}}, 1, batch_seq,
+                                                                                         hidden, eps, 0, cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void rms_norm_gemma_forward_short_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
+                                         int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                          {weight, {1}},
+                                                                                          {y, {0, y_stride_1, 1}},
+                                                                                          {rstd, {0, 1}}, 1, batch_seq,
+                                                                                          hidden, eps, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void rms_norm_gemma_forward_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
+                                   int64_t x_stride_1, int64_t y_stride_1, float eps) {
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                         {weight, {1}},
+                                                                                         {y, {0, y_stride_1, 1}},
+                                                                                         {rstd, {0, 1}}, 1, batch_seq,
+                                                                                         hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void rms_norm_gemma_forward_wide_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
+                                        int64_t x_stride_1, int64_t y_stride_1, float eps) {
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                         {weight, {1}},
+                                                                                         {y, {0, y_stride_1, 1}},
+                                                                                         {rstd, {0, 1}}, 1, batch_seq,
+                                                                                         hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void rms_norm_gemma_forward_streamed_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
+                                            int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                        {weight, {1}},
+                                                                                        {y, {0, y_stride_1, 1}},
+                                                                                        {rstd, {0, 1}}, 1, batch_seq,
+                                                                                        hidden, eps, 0, cached);
 }
 
 // Any strides.
@@ -205,11 +257,11 @@ void rms_norm_gemma_forward_strided(const T* x, const W* weight, T* y, float* rs
                                     int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0,
                                     int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0,
                                     int64_t rstd_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                            {weight, {weight_stride_0}},
-                                                            {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                            {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden,
-                                                            eps, 0, 0);
+  rms_norm_gemma_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                   {weight, {weight_stride_0}},
+                                                                   {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                                   {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
+                                                                   hidden, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -218,9 +270,9 @@ void rms_norm_gemma_forward_large(const T* x, const W* weight, T* y, float* rstd
                                   int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                                   int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
                                   int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                {weight, {weight_stride_0}},
-                                                                {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                                {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
-                                                                hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                       {weight, {weight_stride_0}},
+                                                                       {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                                       {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
+                                                                       seq, hidden, eps, 0, 0);
 }

@@ -39,7 +39,7 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
                                             kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y,
                                             kw::Tensor<T, 3> grad_x, kw::Tensor<WT32, 2> grad_weight_slices,
@@ -47,31 +47,34 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
                                             int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(WT)));
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
   int turn = 0;
-  kw::Sums<WT32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(WT32) : 0) + sizeof(WT)));
+  Index shift = 0;
+  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
+                                                                             length, tiles);
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index i_batch = batch == 1 ? 0 : point / seq;
         const Index i_seq = point - i_batch * seq;
+        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element));
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -83,8 +86,12 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<WT, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
@@ -93,7 +100,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
@@ -101,29 +108,29 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       }
       prefetch(start + step);
     }
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
     const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     kw::Total<kStreamed, float> sum_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-            x_v[v] = kw::load_vector<kVector>(x.at(i_batch, i_seq, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       float sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -132,10 +139,10 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             if (kKeep) rounded_kept[v][k] = rounded;
             const float x_2 = x_v[v][k];
             const float x_3 = x_2 * rstd_i;
-            sum_part += rounded * x_2;
+            if (!kRagged || row_mask >> k & 1) sum_part += rounded * x_2;
             grad_weight_slices_terms[k] = kw::round_to<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
           }
-          grad_weight_slices_sums.add(v, element, grad_weight_slices_terms);
+          grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
       }
       sum_total += sum_part;
@@ -155,26 +162,25 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(i_batch, i_seq, element));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(i_batch, i_seq, element));
-            }
+            if (slot * kVector < cached)
+              d_y_v[v] = d_y_v_cache[slot];
+            else
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -184,12 +190,12 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             const float d_x = rounded * rstd_i + 2.0f * (quotient * x_2);
             grad_x_v[k] = T(d_x);
           }
-          kw::store_vector_streaming(grad_x.at(i_batch, i_seq, element), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups);
+  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -198,10 +204,18 @@ void rms_norm_llama_backward_short(const T* x, const W* weight, const float* rst
                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                    int lanes) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
-      workers, lanes, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                               {weight, {1}},
+                                                                                                               {rstd, {0, 1}},
+                                                                                                               {d_y, {0, d_y_stride_1, 1}},
+                                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                               {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                               1,
+                                                                                                               batch_seq,
+                                                                                                               hidden,
+                                                                                                               workers,
+                                                                                                               lanes,
+                                                                                                               0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -209,10 +223,35 @@ KW_KERNEL(512, 1)
 void rms_norm_llama_backward(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                              {weight, {1}},
+                                                                                                              {rstd, {0, 1}},
+                                                                                                              {d_y, {0, d_y_stride_1, 1}},
+                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                              1,
+                                                                                                              batch_seq,
+                                                                                                              hidden,
+                                                                                                              workers,
+                                                                                                              0, 0);
+}
+
+// Rows of narrow elements: sums in shared memory leave registers to more threads.
+KW_KERNEL(768, 1)
+void rms_norm_llama_backward_narrow(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
+                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                           {weight, {1}},
+                                                                                                           {rstd, {0, 1}},
+                                                                                                           {d_y, {0, d_y_stride_1, 1}},
+                                                                                                           {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                           1, batch_seq,
+                                                                                                           hidden,
+                                                                                                           workers, 0,
+                                                                                                           0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -221,23 +260,129 @@ void rms_norm_llama_backward_shared(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true,
-      kw::Place::Shared, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                                                          {weight, {1}},
+                                                                                                                                          {rstd, {0, 1}},
+                                                                                                                                          {d_y, {0, d_y_stride_1, 1}},
+                                                                                                                                          {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                                          1,
+                                                                                                                                          batch_seq,
+                                                                                                                                          hidden,
+                                                                                                                                          workers,
+                                                                                                                                          0,
+                                                                                                                                          0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void rms_norm_llama_backward_streamed(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                       WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
-      workers, 0, cached);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
+                                                                                                         {weight, {1}},
+                                                                                                         {rstd, {0, 1}},
+                                                                                                         {d_y, {0, d_y_stride_1, 1}},
+                                                                                                         {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                         1, batch_seq,
+                                                                                                         hidden,
+                                                                                                         workers, 0,
+                                                                                                         cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(256, 1)
+void rms_norm_llama_backward_short_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
+                                          WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                          int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                          int64_t grad_weight_slices_stride_0, int lanes) {
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                              {weight, {1}},
+                                                                                                              {rstd, {0, 1}},
+                                                                                                              {d_y, {0, d_y_stride_1, 1}},
+                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                              1,
+                                                                                                              batch_seq,
+                                                                                                              hidden,
+                                                                                                              workers,
+                                                                                                              lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(512, 1)
+void rms_norm_llama_backward_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
+                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                             {weight, {1}},
+                                                                                                             {rstd, {0, 1}},
+                                                                                                             {d_y, {0, d_y_stride_1, 1}},
+                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                             1,
+                                                                                                             batch_seq,
+                                                                                                             hidden,
+                                                                                                             workers, 0,
+                                                                                                             0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(672, 1)
+void rms_norm_llama_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
+                                           WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                           int64_t grad_weight_slices_stride_0) {
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                          {weight, {1}},
+                                                                                                          {rstd, {0, 1}},
+                                                                                                          {d_y, {0, d_y_stride_1, 1}},
+                                                                                                          {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                          1, batch_seq,
+                                                                                                          hidden,
+                                                                                                          workers, 0,
+                                                                                                          0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
+                                           WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                           int64_t grad_weight_slices_stride_0) {
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                                                         {weight, {1}},
+                                                                                                                                         {rstd, {0, 1}},
+                                                                                                                                         {d_y, {0, d_y_stride_1, 1}},
+                                                                                                                                         {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                                         1,
+                                                                                                                                         batch_seq,
+                                                                                                                                         hidden,
+                                                                                                                                         workers,
+                                                                                                                                         0,
+                                                                                                                                         0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void rms_norm_llama_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
+                                             WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                             int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                             int64_t grad_weight_slices_stride_0, int cached) {
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
+                                                                                                        {weight, {1}},
+                                                                                                        {rstd, {0, 1}},
+                                                                                                        {d_y, {0, d_y_stride_1, 1}},
+                                                                                                        {grad_x, {0, grad_x_stride_1, 1}},
+                                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                        1, batch_seq,
+                                                                                                        hidden, workers,
+                                                                                                        0, cached);
 }
 
 // Any strides.
@@ -249,10 +394,13 @@ void rms_norm_llama_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                      int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                      int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                                {weight, {weight_stride_0}},
+                                                                                {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                                {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -264,10 +412,13 @@ void rms_norm_llama_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                                    {weight, {weight_stride_0}},
+                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                                    {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                    batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>

@@ -36,37 +36,40 @@ using W = KW_W;
 using T32 = kw::wide<T>;
 using W32 = kw::wide<W>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                             kw::Tensor<const float, 1> rstd, kw::Tensor<const T, 2> d_y,
                                             kw::Tensor<T, 2> grad_x, kw::Tensor<W32, 2> grad_weight_slices, Index rows,
                                             Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, d_rstd_parts, 2 * kw::kMostWarps);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
-  kw::Sums<W32, kVector, kVectors, kPlace> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0, length);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(W32) : 0)));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
-      static_cast<int>((kPlace == kw::Place::Shared ? sizeof(W32) : 0) + sizeof(T)));
+  Index shift = 0;
+  kw::Sums<W32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
+                                                                            length, tiles);
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
+        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element));
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -78,15 +81,18 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index row = point;
+    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
@@ -94,37 +100,38 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       }
       prefetch(start + step);
     }
-    const Index row = point;
     const float rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, float> d_rstd_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            if (kStreamed && element < cached) d_y_v_cache[element / kVector] = d_y_v[v];
-            x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       float d_rstd_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<W32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const W32 d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
-            d_rstd_part += float(d_y_i * W32(weight_v[k])) * h;
+            if (!kRagged || row_mask >> k & 1) d_rstd_part += float(d_y_i * W32(weight_v[k])) * h;
             grad_weight_slices_terms[k] = d_y_i * W32(h * rstd_i);
           }
-          grad_weight_slices_sums.add(v, element, grad_weight_slices_terms);
+          grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
       }
       d_rstd_total += d_rstd_part;
@@ -144,26 +151,25 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              d_y_v[v] = d_y_v_cache[element / kVector];
-            } else {
-              d_y_v[v] = kw::load_vector<kVector>(d_y.at(row, element));
-            }
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            }
+            if (slot * kVector < cached)
+              d_y_v[v] = d_y_v_cache[slot];
+            else
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -171,12 +177,12 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
             const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + 2.0f * (quotient * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_vector_streaming(grad_x.at(row, element), grad_x_v);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups);
+  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -185,10 +191,15 @@ void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rst
                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
-      lanes, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
+                                                                                                           {weight, {1}},
+                                                                                                           {rstd, {rstd_stride_0}},
+                                                                                                           {d_y, {d_y_stride_0, 1}},
+                                                                                                           {grad_x, {grad_x_stride_0, 1}},
+                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                           rows, cols,
+                                                                                                           workers,
+                                                                                                           lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -197,10 +208,31 @@ void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, con
                              W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                              int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                              int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
+                                                                                                          {weight, {1}},
+                                                                                                          {rstd, {rstd_stride_0}},
+                                                                                                          {d_y, {d_y_stride_0, 1}},
+                                                                                                          {grad_x, {grad_x_stride_0, 1}},
+                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                          rows, cols,
+                                                                                                          workers, 0,
+                                                                                                          0);
+}
+
+// Rows of narrow elements: sums in shared memory leave registers to more threads.
+KW_KERNEL(768, 1)
+void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
+                                                                                                       {weight, {1}},
+                                                                                                       {rstd, {rstd_stride_0}},
+                                                                                                       {d_y, {d_y_stride_0, 1}},
+                                                                                                       {grad_x, {grad_x_stride_0, 1}},
+                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                       rows, cols,
+                                                                                                       workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -209,23 +241,118 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
-      int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
+                                                                                                                                  {weight, {1}},
+                                                                                                                                  {rstd, {rstd_stride_0}},
+                                                                                                                                  {d_y, {d_y_stride_0, 1}},
+                                                                                                                                  {grad_x, {grad_x_stride_0, 1}},
+                                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                                  rows,
+                                                                                                                                  cols,
+                                                                                                                                  workers,
+                                                                                                                                  0,
+                                                                                                                                  0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                       W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                       int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      cached);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
+                                                                                                     {weight, {1}},
+                                                                                                     {rstd, {rstd_stride_0}},
+                                                                                                     {d_y, {d_y_stride_0, 1}},
+                                                                                                     {grad_x, {grad_x_stride_0, 1}},
+                                                                                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                     rows, cols,
+                                                                                                     workers, 0,
+                                                                                                     cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(256, 1)
+void rms_norm_mixed_backward_short_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                          W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                          int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                          int64_t grad_weight_slices_stride_0, int lanes) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
+                                                                                                          {weight, {1}},
+                                                                                                          {rstd, {rstd_stride_0}},
+                                                                                                          {d_y, {d_y_stride_0, 1}},
+                                                                                                          {grad_x, {grad_x_stride_0, 1}},
+                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                          rows, cols,
+                                                                                                          workers,
+                                                                                                          lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(512, 1)
+void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
+                                                                                                         {weight, {1}},
+                                                                                                         {rstd, {rstd_stride_0}},
+                                                                                                         {d_y, {d_y_stride_0, 1}},
+                                                                                                         {grad_x, {grad_x_stride_0, 1}},
+                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                         rows, cols,
+                                                                                                         workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(672, 1)
+void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                           W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                           int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
+                                                                                                      {weight, {1}},
+                                                                                                      {rstd, {rstd_stride_0}},
+                                                                                                      {d_y, {d_y_stride_0, 1}},
+                                                                                                      {grad_x, {grad_x_stride_0, 1}},
+                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                      rows, cols,
+                                                                                                      workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                           W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                           int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
+                                                                                                                                 {weight, {1}},
+                                                                                                                                 {rstd, {rstd_stride_0}},
+                                                                                                                                 {d_y, {d_y_stride_0, 1}},
+                                                                                                                                 {grad_x, {grad_x_stride_0, 1}},
+                                                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                                                 rows,
+                                                                                                                                 cols,
+                                                                                                                                 workers,
+                                                                                                                                 0,
+                                                                                                                                 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                             W32* grad_weight_slices, int rows, int cols, int workers,
+                                             int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                                             int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0, int cached) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
+                                                                                                    {weight, {1}},
+                                                                                                    {rstd, {rstd_stride_0}},
+                                                                                                    {d_y, {d_y_stride_0, 1}},
+                                                                                                    {grad_x, {grad_x_stride_0, 1}},
+                                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                                    rows, cols, workers,
+                                                                                                    0, cached);
 }
 
 // Any strides.
@@ -235,10 +362,13 @@ void rms_norm_mixed_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t x_stride_1, int64_t weight_stride_0, int64_t rstd_stride_0,
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                      int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, int>(
-      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                                {weight, {weight_stride_0}},
+                                                                                {rstd, {rstd_stride_0}},
+                                                                                {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -249,10 +379,13 @@ void rms_norm_mixed_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, int64_t>(
-      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                                    {weight, {weight_stride_0}},
+                                                                                    {rstd, {rstd_stride_0}},
+                                                                                    {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+                                                                                    rows, cols, workers, 0, 0);
 }
 
 template <class Index>

@@ -32,29 +32,33 @@ using T32 = kw::wide<T>;
 using W32 = kw::wide<W>;
 using TW32 = kw::wide<TW>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<TW, 2> y,
                                           kw::Tensor<T, 1> rstd, Index rows, Index cols, T32 eps, int lanes_of_row,
                                           int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, mean_square_sum_parts, 2 * kw::kMostWarps);
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
+  Index shift = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
+        const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -66,42 +70,46 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index row = point;
+    if (inside) shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
         }
       }
       prefetch(start + step);
     }
-    const Index row = point;
     kw::Total<kStreamed, T32> mean_square_sum_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            if (kStreamed && element < cached) x_v_cache[element / kVector] = x_v[v];
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       T32 mean_square_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 x_i = x_v[v][k];
-            mean_square_sum_part += kw::round_to<T>(x_i * x_i);
+            if (!kRagged || row_mask >> k & 1) mean_square_sum_part += kw::round_to<T>(x_i * x_i);
           }
         }
       }
@@ -123,27 +131,27 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       if (kStreamed) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            if (element < cached) {
-              x_v[v] = x_v_cache[element / kVector];
-            } else {
-              x_v[v] = kw::load_vector<kVector>(x.at(row, element));
-            }
+            if (slot * kVector < cached)
+              x_v[v] = x_v_cache[slot];
+            else
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<TW, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             y_v[k] = TW(TW32(kw::round_to<T>(T32(x_v[v][k]) * rstd_i)) * TW32(weight_v[k]));
           }
-          kw::store_vector_streaming(y.at(row, element), y_v);
+          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }
@@ -154,44 +162,91 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
 KW_KERNEL(128, 1)
 void rms_norm_none_forward_short(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int lanes) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                       {weight, {1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {rstd, {rstd_stride_0}}, rows,
-                                                                                       cols, eps, lanes, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                              {weight, {1}},
+                                                                                              {y, {y_stride_0, 1}},
+                                                                                              {rstd, {rstd_stride_0}},
+                                                                                              rows, cols, eps, lanes,
+                                                                                              0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {y_stride_0, 1}},
+                                                                                             {rstd, {rstd_stride_0}},
+                                                                                             rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {y_stride_0, 1}},
+                                                                                             {rstd, {rstd_stride_0}},
+                                                                                             rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void rms_norm_none_forward_streamed(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                     int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 16, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                                     {weight, {1}},
-                                                                                     {y, {y_stride_0, 1}},
-                                                                                     {rstd, {rstd_stride_0}}, rows,
-                                                                                     cols, eps, 0, cached);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                            {weight, {1}},
+                                                                                            {y, {y_stride_0, 1}},
+                                                                                            {rstd, {rstd_stride_0}},
+                                                                                            rows, cols, eps, 0, cached);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void rms_norm_none_forward_short_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
+                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
+                                        int lanes) {
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {y_stride_0, 1}},
+                                                                                             {rstd, {rstd_stride_0}},
+                                                                                             rows, cols, eps, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
+                                  int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                            {weight, {1}},
+                                                                                            {y, {y_stride_0, 1}},
+                                                                                            {rstd, {rstd_stride_0}},
+                                                                                            rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
+                                       int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                            {weight, {1}},
+                                                                                            {y, {y_stride_0, 1}},
+                                                                                            {rstd, {rstd_stride_0}},
+                                                                                            rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void rms_norm_none_forward_streamed_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
+                                           int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
+                                           int cached) {
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                           {weight, {1}},
+                                                                                           {y, {y_stride_0, 1}},
+                                                                                           {rstd, {rstd_stride_0}},
+                                                                                           rows, cols, eps, 0, cached);
 }
 
 // Any strides.
@@ -199,9 +254,10 @@ KW_KERNEL(512, 1)
 void rms_norm_none_forward_strided(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                    int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                    int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}},
-                                                           {y, {y_stride_0, y_stride_1}}, {rstd, {rstd_stride_0}}, rows,
-                                                           cols, eps, 0, 0);
+  rms_norm_none_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                  {weight, {weight_stride_0}},
+                                                                  {y, {y_stride_0, y_stride_1}},
+                                                                  {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -209,8 +265,8 @@ KW_KERNEL(512, 1)
 void rms_norm_none_forward_large(const T* x, const W* weight, TW* y, T* rstd, int64_t rows, int64_t cols,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0,
                                  int64_t y_stride_1, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                               {weight, {weight_stride_0}},
-                                                               {y, {y_stride_0, y_stride_1}}, {rstd, {rstd_stride_0}},
-                                                               rows, cols, eps, 0, 0);
+  rms_norm_none_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                      {weight, {weight_stride_0}},
+                                                                      {y, {y_stride_0, y_stride_1}},
+                                                                      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }

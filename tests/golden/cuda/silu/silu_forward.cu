@@ -26,6 +26,8 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, Index rows, Index cols) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> x_v[kVectors];
@@ -36,7 +38,7 @@ KW_DEVICE void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> 
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      x_v[v] = kw::load_vector_once<kVector>(x.at(row, first_col));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -52,7 +54,39 @@ KW_DEVICE void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> 
         const T32 x_i = x_v[v][k];
         y_v[k] = T(x_i * kw::round_to<T>(kw::sigmoid(x_i)));
       }
-      kw::store_vector_streaming(y.at(row, first_col), y_v);
+      kw::store_in_row<kRagged>(y.at(row, first_col), y_v, first_col, cols);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void silu_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, Index rows, Index cols) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = cols, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(y.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      kw::Vector<T, kVector> y_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 x_i = x_v[v][k];
+        y_v[k] = T(x_i * kw::round_to<T>(kw::sigmoid(x_i)));
+      }
+      kw::store_in_row<kRagged>(y.at(row, first_col), y_v, first_col, cols);
     }
   }
 }

@@ -31,6 +31,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                           Index rows, Index cols, T32 threshold) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> x_v[kVectors];
@@ -42,8 +44,8 @@ KW_DEVICE void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<c
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      x_v[v] = kw::load_vector_once<kVector>(x.at(row, first_col));
-      d_y_v[v] = kw::load_vector_once<kVector>(d_y.at(row, first_col));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -63,7 +65,46 @@ KW_DEVICE void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<c
         const T32 chosen = holds ? T32(0.0) : kw::divide(holds ? T32(0.0) : d_y_i, exp + T32(1.0)) * exp;
         grad_x_v[k] = T((holds ? d_y_i : T32(0.0)) + chosen);
       }
-      kw::store_vector_streaming(grad_x.at(row, first_col), grad_x_v);
+      kw::store_in_row<kRagged>(grad_x.at(row, first_col), grad_x_v, first_col, cols);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void softplus_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y,
+                                                  kw::Tensor<T, 2> grad_x, Index rows, Index cols, T32 threshold) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = cols, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> d_y_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(row, first_col), static_cast<int>(reach - first_col));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_col < length) {
+      kw::Vector<T, kVector> grad_x_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 x_i = x_v[v][k];
+        const bool holds = threshold < x_i;
+        const T32 d_y_i = d_y_v[v][k];
+        const T32 exp = kw::exp(kw::minimum(x_i, threshold));
+        const T32 chosen = holds ? T32(0.0) : kw::divide(holds ? T32(0.0) : d_y_i, exp + T32(1.0)) * exp;
+        grad_x_v[k] = T((holds ? d_y_i : T32(0.0)) + chosen);
+      }
+      kw::store_in_row<kRagged>(grad_x.at(row, first_col), grad_x_v, first_col, cols);
     }
   }
 }

@@ -27,6 +27,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up, kw::Tensor<T, 3> y,
                                        Index batch, Index seq, Index intermediate) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const Index vectors = (batch * seq * intermediate) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> gate_v[kVectors];
@@ -39,8 +41,8 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
       const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
       const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
       const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
-      gate_v[v] = kw::load_vector_once<kVector>(gate.at(i_batch, i_seq, first_i_intermediate));
-      up_v[v] = kw::load_vector_once<kVector>(up.at(i_batch, i_seq, first_i_intermediate));
+      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
+      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
     }
   }
   KW_UNROLL
@@ -57,7 +59,43 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
         const T32 gate_i = gate_v[v][k];
         y_v[k] = T(kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_v[v][k]));
       }
-      kw::store_vector_streaming(y.at(i_batch, i_seq, first_i_intermediate), y_v);
+      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_intermediate), y_v, first_i_intermediate, intermediate);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up,
+                                               kw::Tensor<T, 3> y, Index batch, Index seq, Index intermediate) {
+  constexpr int kVectors = kElements / kVector;
+  const Index length = intermediate, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> gate_v[kVectors];
+  kw::Vector<T, kVector> up_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_intermediate < length) {
+      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
+      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_intermediate < length) {
+      kw::Vector<T, kVector> y_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 gate_i = gate_v[v][k];
+        y_v[k] = T(kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_v[v][k]));
+      }
+      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_intermediate), y_v, first_i_intermediate, intermediate);
     }
   }
 }

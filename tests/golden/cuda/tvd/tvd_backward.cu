@@ -29,6 +29,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tensor<const T, 0> d_y,
                                      kw::Tensor<T, 2> grad_p, kw::Tensor<T, 2> grad_q, Index tokens, Index vocab) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 product = kw::round_to<T>(d_y_i * T32(0.5));
   const T32 quotient = kw::round_to<T>(kw::divide(product, T32(tokens)));
@@ -42,7 +44,7 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tenso
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      direction_v[v] = kw::load_vector_once<kVector>(direction.at(token, first_i_vocab));
+      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -60,8 +62,48 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tenso
         grad_p_v[k] = T(grad_p_i);
         grad_q_v[k] = T(-grad_p_i);
       }
-      kw::store_vector_streaming(grad_p.at(token, first_i_vocab), grad_p_v);
-      kw::store_vector_streaming(grad_q.at(token, first_i_vocab), grad_q_v);
+      kw::store_in_row<kRagged>(grad_p.at(token, first_i_vocab), grad_p_v, first_i_vocab, vocab);
+      kw::store_in_row<kRagged>(grad_q.at(token, first_i_vocab), grad_q_v, first_i_vocab, vocab);
+    }
+  }
+}
+
+template <int kVector, int kElements, bool kRagged, class Index>
+KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> direction, kw::Tensor<const T, 0> d_y,
+                                             kw::Tensor<T, 2> grad_p, kw::Tensor<T, 2> grad_q, Index tokens,
+                                             Index vocab) {
+  constexpr int kVectors = kElements / kVector;
+  const T32 d_y_i = kw::load(d_y.at());
+  const T32 product = kw::round_to<T>(d_y_i * T32(0.5));
+  const T32 quotient = kw::round_to<T>(kw::divide(product, T32(tokens)));
+  const Index length = vocab, piece = kw::threads() * kElements;
+  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
+  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index token = point;
+  const Index shift = kRagged ? static_cast<Index>(grad_p.offset(token, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  kw::Vector<T, kVector> direction_v[kVectors];
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_vocab < length) {
+      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+    }
+  }
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
+    if (first_i_vocab < length) {
+      kw::Vector<T, kVector> grad_p_v;
+      kw::Vector<T, kVector> grad_q_v;
+      KW_UNROLL
+      for (int k = 0; k < kVector; ++k) {
+        const T32 grad_p_i = kw::round_to<T>(quotient * T32(direction_v[v][k]));
+        grad_p_v[k] = T(grad_p_i);
+        grad_q_v[k] = T(-grad_p_i);
+      }
+      kw::store_in_row<kRagged>(grad_p.at(token, first_i_vocab), grad_p_v, first_i_vocab, vocab);
+      kw::store_in_row<kRagged>(grad_q.at(token, first_i_vocab), grad_q_v, first_i_vocab, vocab);
     }
   }
 }
@@ -73,6 +115,15 @@ void tvd_backward(const T* direction, const T* d_y, T* grad_p, T* grad_q, int to
   tvd_backward_elements<kw::vector_length<T>(), 32, int>({direction, {direction_stride_0, 1}}, {d_y},
                                                          {grad_p, {grad_p_stride_0, 1}}, {grad_q, {grad_q_stride_0, 1}},
                                                          tokens, vocab);
+}
+
+// Rows that begin anywhere: vectors of memory, of which rows have parts.
+KW_KERNEL(256, 1)
+void tvd_backward_ragged(const T* direction, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
+                         int64_t direction_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
+  tvd_backward_elements_by_rows<kw::vector_length<T>(), 32, true, int>({direction, {direction_stride_0, 1}}, {d_y},
+                                                                       {grad_p, {grad_p_stride_0, 1}},
+                                                                       {grad_q, {grad_q_stride_0, 1}}, tokens, vocab);
 }
 
 // Any strides.

@@ -26,16 +26,18 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<T, 2> direction,
                                 kw::Tensor<T, 1> reduced, Index tokens, Index vocab, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto p_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto q_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
@@ -44,12 +46,14 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index token = point;
+        const Index shift = kRagged ? static_cast<Index>(p.offset(token, 0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(p_v_next + (v * kw::threads() + kw::thread()), p.at(token, element));
-            kw::copy_async<kVector>(q_v_next + (v * kw::threads() + kw::thread()), q.at(token, element));
+            kw::copy_in_row<kVector, kRagged>(p_v_next + (v * kw::threads() + kw::thread()), p.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(q_v_next + (v * kw::threads() + kw::thread()), q.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -61,15 +65,18 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    const Index token = point;
+    if (inside) shift = kRagged ? static_cast<Index>(p.offset(token, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> p_v[kVectors];
     kw::Vector<T, kVector> q_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           p_v[v] = p_v_next[v * kw::threads() + kw::thread()];
           q_v[v] = q_v_next[v * kw::threads() + kw::thread()];
@@ -77,32 +84,33 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
       }
       prefetch(start + step);
     }
-    const Index token = point;
     kw::Total<kStreamed, T32> sum_sum_total = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            p_v[v] = kw::load_vector_once<kVector>(p.at(token, element));
-            q_v[v] = kw::load_vector_once<kVector>(q.at(token, element));
+            p_v[v] = kw::load_in_row_once<kVector, kRagged>(p.at(token, element), static_cast<int>(reach - element));
+            q_v[v] = kw::load_in_row_once<kVector, kRagged>(q.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
       T32 sum_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
           kw::Vector<T, kVector> direction_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const T32 difference = kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k]));
-            sum_sum_part += kw::abs(difference);
+            if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::abs(difference);
             direction_v[k] = T(kw::sign(difference));
           }
-          kw::store_vector_streaming(direction.at(token, element), direction_v);
+          kw::store_in_row<kRagged>(direction.at(token, element), direction_v, element, vocab);
         }
       }
       sum_sum_total += sum_sum_part;
@@ -124,27 +132,59 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
 KW_KERNEL(128, 1)
 void tvd_forward_short(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                        int64_t q_stride_0, int64_t direction_stride_0, int lanes) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                         {direction, {direction_stride_0, 1}},
-                                                                         {reduced, {1}}, tokens, vocab, lanes, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({p, {p_stride_0, 1}},
+                                                                                {q, {q_stride_0, 1}},
+                                                                                {direction, {direction_stride_0, 1}},
+                                                                                {reduced, {1}}, tokens, vocab, lanes,
+                                                                                0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 1)
 void tvd_forward(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                  int64_t q_stride_0, int64_t direction_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, true, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                        {direction, {direction_stride_0, 1}},
-                                                                        {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({p, {p_stride_0, 1}},
+                                                                               {q, {q_stride_0, 1}},
+                                                                               {direction, {direction_stride_0, 1}},
+                                                                               {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void tvd_forward_streamed(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                           int64_t q_stride_0, int64_t direction_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                      {direction, {direction_stride_0, 1}},
-                                                                      {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                             {direction, {direction_stride_0, 1}},
+                                                                             {reduced, {1}}, tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void tvd_forward_short_ragged(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab,
+                              int64_t p_stride_0, int64_t q_stride_0, int64_t direction_stride_0, int lanes) {
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({p, {p_stride_0, 1}},
+                                                                               {q, {q_stride_0, 1}},
+                                                                               {direction, {direction_stride_0, 1}},
+                                                                               {reduced, {1}}, tokens, vocab, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 1)
+void tvd_forward_ragged(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
+                        int64_t q_stride_0, int64_t direction_stride_0) {
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({p, {p_stride_0, 1}},
+                                                                              {q, {q_stride_0, 1}},
+                                                                              {direction, {direction_stride_0, 1}},
+                                                                              {reduced, {1}}, tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void tvd_forward_streamed_ragged(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab,
+                                 int64_t p_stride_0, int64_t q_stride_0, int64_t direction_stride_0) {
+  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                            {direction, {direction_stride_0, 1}},
+                                                                            {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Any strides.
@@ -152,9 +192,9 @@ KW_KERNEL(512, 1)
 void tvd_forward_strided(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                          int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1, int64_t direction_stride_0,
                          int64_t direction_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
-                                                 {direction, {direction_stride_0, direction_stride_1}}, {reduced, {1}},
-                                                 tokens, vocab, 0, 0);
+  tvd_forward_rows<1, 4, true, true, false, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
+                                                        {direction, {direction_stride_0, direction_stride_1}},
+                                                        {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // More elements than an int counts.
@@ -162,15 +202,18 @@ KW_KERNEL(512, 1)
 void tvd_forward_large(const T* p, const T* q, T* direction, T* reduced, int64_t tokens, int64_t vocab,
                        int64_t p_stride_0, int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1,
                        int64_t direction_stride_0, int64_t direction_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, int64_t>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
-                                                     {direction, {direction_stride_0, direction_stride_1}},
-                                                     {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<1, 4, true, true, false, false, int64_t>({p, {p_stride_0, p_stride_1}},
+                                                            {q, {q_stride_0, q_stride_1}},
+                                                            {direction, {direction_stride_0, direction_stride_1}},
+                                                            {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void tvd_forward_2_elements(kw::Tensor<const T, 1> reduced, kw::Tensor<T32, 1> v1_slices, Index tokens,
                                       Index workers) {
   constexpr int kVectors = kElements / kVector;
+  constexpr bool kRagged = false;
+  constexpr Index reach = 0;
   KW_SHARED(T32, v1_slices_sum_parts, 2 * kw::kMostWarps);
   const Index vectors = tokens / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
@@ -184,7 +227,7 @@ KW_DEVICE void tvd_forward_2_elements(kw::Tensor<const T, 1> reduced, kw::Tensor
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        reduced_v[v] = kw::load_vector_once<kVector>(reduced.at(element));
+        reduced_v[v] = kw::load_in_row_once<kVector, kRagged>(reduced.at(element), static_cast<int>(reach - element));
       }
     }
     KW_UNROLL
@@ -230,26 +273,30 @@ void tvd_forward_2_large(const T* reduced, T32* v1_slices, int64_t tokens, int64
   tvd_forward_2_elements<1, 4, int64_t>({reduced, {1}}, {v1_slices, {1}}, tokens, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
 KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v1_slices, Index workers,
                                          Index tokens, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, v1_total_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index all = length + (kRagged ? kVector - 1 : 0);
+  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
+  Index shift = 0;
   const auto v1_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
+        const Index shift = kRagged ? static_cast<Index>(v1_slices.offset(0) % kVector) : 0;
+        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector;
+          const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_async<kVector>(v1_slices_v_next + (v * kw::threads() + kw::thread()), v1_slices.at(element));
+            kw::copy_in_row<kVector, kRagged>(v1_slices_v_next + (v * kw::threads() + kw::thread()), v1_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -261,14 +308,16 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : 0;
+    const Index end = inside ? length : -kVector;
     if (!kBlockRow && !inside) point = 0;
+    if (inside) shift = kRagged ? static_cast<Index>(v1_slices.offset(0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> v1_slices_v[kVectors];
     if constexpr (kAhead) {
       kw::copy_wait<0>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector;
+        const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
           v1_slices_v[v] = v1_slices_v_next[v * kw::threads() + kw::thread()];
         }
@@ -280,20 +329,22 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
       if (!kAhead) {
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+          const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v1_slices_v[v] = kw::load_vector_once<kVector>(v1_slices.at(element));
+            v1_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       T32 v1_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
+          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            v1_total_part += v1_slices_v[v][k];
+            if (!kRagged || row_mask >> k & 1) v1_total_part += v1_slices_v[v][k];
           }
         }
       }
@@ -317,39 +368,67 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
 // Rows that some lanes of a warp hold: several in a block.
 KW_KERNEL(128, 1)
 void tvd_forward_2_totals_short(T* y, const T32* v1_slices, int workers, int tokens, int lanes) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, int>({y}, {v1_slices, {1}}, workers,
-                                                                                    tokens, lanes, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({y}, {v1_slices, {1}},
+                                                                                           workers, tokens, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void tvd_forward_2_totals(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {v1_slices, {1}}, workers,
-                                                                                   tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {v1_slices, {1}},
+                                                                                          workers, tokens, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void tvd_forward_2_totals_wide(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, int>({y}, {v1_slices, {1}}, workers,
-                                                                                   tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {v1_slices, {1}},
+                                                                                          workers, tokens, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(512, 2)
+KW_KERNEL(1024, 1)
 void tvd_forward_2_totals_streamed(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, int>({y}, {v1_slices, {1}}, workers,
-                                                                                  tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {v1_slices, {1}}, workers,
+                                                                                         tokens, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(128, 1)
+void tvd_forward_2_totals_short_ragged(T* y, const T32* v1_slices, int workers, int tokens, int lanes) {
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({y}, {v1_slices, {1}},
+                                                                                          workers, tokens, lanes, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(448, 2)
+void tvd_forward_2_totals_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {v1_slices, {1}}, workers,
+                                                                                         tokens, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void tvd_forward_2_totals_wide_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {v1_slices, {1}}, workers,
+                                                                                         tokens, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL(896, 1)
+void tvd_forward_2_totals_streamed_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {v1_slices, {1}}, workers,
+                                                                                        tokens, 0, 0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void tvd_forward_2_totals_strided(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<1, 4, true, true, false, int>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
+  tvd_forward_2_totals_rows<1, 4, true, true, false, false, int>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void tvd_forward_2_totals_large(T* y, const T32* v1_slices, int64_t workers, int64_t tokens) {
-  tvd_forward_2_totals_rows<1, 4, true, true, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
+  tvd_forward_2_totals_rows<1, 4, true, true, false, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
