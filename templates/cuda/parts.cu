@@ -1,5 +1,5 @@
-// The innermost axis is reduced together with others, and a row is in parts, each of which lies in one piece: warps take
-// tiles of parts. The tiles that fit are in shared memory, from the first stage on.
+// The innermost axis is reduced together with others, and a row is in parts, each of which lies in one piece: warps
+// take tiles of parts. The tiles that fit are in shared memory, from the first stage on.
 #include "holes.h"
 
 // skeleton parts

@@ -21,7 +21,7 @@ OP_WORDS = (
 ).split()
 
 # Not true yet of these: how many examples each serves. They frame what fits nowhere else.
-FEW = {"cpu": {"sliced_column": 1}, "cuda": {"points": 1, "summed_points": 0}}
+FEW = {"cpu": {"sliced_column": 1}, "cuda": {"points": 1, "summed_points": 0, "parts": 1, "summed_parts": 2}}
 
 SKELETON = re.compile(r"^(?://|#) skeleton (\w+)\n(.*?)^(?://|#) end$", re.MULTILINE | re.DOTALL)
 HOLE = re.compile(r"KW_(NAME|EXPRESSION|LIST|CLAUSES|STATEMENTS|LOOPS)(?:\((\w+)\)|_(\w+))")
