@@ -51,7 +51,7 @@ void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> no
                              kw::Tensor<const W, 1> norm_bias, kw::Tensor<T, 4> y, kw::Tensor<T32, 2> mean,
                              kw::Tensor<T32, 2> rstd, int64_t batch, int64_t channels_3, int64_t height, int64_t width,
                              int64_t channels, T32 eps) {
-  const bool stream_y = kw::streams<T>(batch * 32 * channels_3 * height * width, width, kStreamBytes);
+  const bool stream_y = kw::streams(y.data, batch * 32 * channels_3 * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channels_2 = 0; channels_2 < 32; ++channels_2) {

@@ -42,7 +42,7 @@ void huber_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
   const int64_t blocks = rows * tiles;
   const T32 delta_2 = kw::round_to<T>(delta);
   const double product = 0.5 * delta;
-  const bool stream_difference = kw::streams<T>(rows * cols, cols, kStreamBytes);
+  const bool stream_difference = kw::streams(difference.data, rows * cols, cols, kStreamBytes);
   double y_i_parts[kChunks];
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {

@@ -49,7 +49,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
                                 kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean, kw::Tensor<T32, 2> mean_2,
                                 kw::Tensor<T, 2> std, int64_t batch, int64_t channels, int64_t height, int64_t width,
                                 T32 eps) {
-  const bool stream_y = kw::streams<WT>(batch * channels * height * width, width, kStreamBytes);
+  const bool stream_y = kw::streams(y.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channel = 0; channel < channels; ++channel) {

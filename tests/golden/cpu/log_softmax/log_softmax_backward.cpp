@@ -37,7 +37,7 @@ template <bool kUnit>
 void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float, 1> maximum,
                                kw::Tensor<const float, 1> sum_exp, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                int64_t tokens, int64_t vocab) {
-  const bool stream_grad_x = kw::streams<T>(tokens * vocab, vocab, kStreamBytes);
+  const bool stream_grad_x = kw::streams(grad_x.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
     const auto d_y_row = d_y.row<kUnit>(token);

@@ -38,7 +38,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<float, 1> maximum,
                               kw::Tensor<float, 1> sum_exp, int64_t tokens, int64_t vocab) {
-  const bool stream_y = kw::streams<T>(tokens * vocab, vocab, kStreamBytes);
+  const bool stream_y = kw::streams(y.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
     const auto x_row = x.row<kUnit>(token);

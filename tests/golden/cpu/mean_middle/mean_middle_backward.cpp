@@ -30,7 +30,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, int64_t batch, int64_t seq,
                                    int64_t hidden) {
-  const bool stream_grad_x = kw::streams<T>(batch * seq * hidden, hidden, kStreamBytes);
+  const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

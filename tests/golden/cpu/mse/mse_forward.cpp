@@ -37,7 +37,7 @@ void mse_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> targe
                        kw::Tensor<T, 2> difference, int64_t rows, int64_t cols) {
   const int64_t tiles = (cols + kTile - 1) / kTile;
   const int64_t blocks = rows * tiles;
-  const bool stream_difference = kw::streams<T>(rows * cols, cols, kStreamBytes);
+  const bool stream_difference = kw::streams(difference.data, rows * cols, cols, kStreamBytes);
   double y_i_parts[kChunks];
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {

@@ -46,7 +46,7 @@ template <bool kUnit>
 void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T, 1> rstd,
                                  kw::Tensor<const TW, 2> d_y, kw::Tensor<T, 2> grad_x,
                                  kw::Tensor<TW32, 2> grad_weight_slices, int64_t rows, int64_t cols, int64_t workers) {
-  const bool stream_grad_x = kw::streams<T>(rows * cols, cols, kStreamBytes);
+  const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_weight_slices(worker, 0), cols, 0);

@@ -36,7 +36,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<T, 2> direction,
                       kw::Tensor<T, 1> reduced, int64_t tokens, int64_t vocab) {
-  const bool stream_direction = kw::streams<T>(tokens * vocab, vocab, kStreamBytes);
+  const bool stream_direction = kw::streams(direction.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
     const auto p_row = p.row<kUnit>(token);

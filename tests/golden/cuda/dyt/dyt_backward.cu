@@ -62,8 +62,11 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(WT32)), length,
                                                                     tiles);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kw::threads() * kElements *
+      static_cast<int>(sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -76,8 +79,10 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -117,8 +122,10 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
+            x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
           }
         }
       }
@@ -127,7 +134,8 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           WT32 grad_alpha_slices_part = 0;
           kw::Vector<WT32, kVector> v6_slices_terms;
           kw::Vector<WT32, kVector> v7_slices_terms;
@@ -166,17 +174,10 @@ void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d
                         WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                         int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                         int64_t v7_slices_stride_0, int lanes) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                    {alpha, {0}},
-                                                                                                    {weight, {1}},
-                                                                                                    {d_y, {0, d_y_stride_1, 1}},
-                                                                                                    {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                    {grad_alpha_slices, {1}},
-                                                                                                    {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                    {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                    1, batch_seq,
-                                                                                                    hidden, workers,
-                                                                                                    lanes, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -185,16 +186,10 @@ void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T*
                   WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                   int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                   int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                   {alpha, {0}},
-                                                                                                   {weight, {1}},
-                                                                                                   {d_y, {0, d_y_stride_1, 1}},
-                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                   {grad_alpha_slices, {1}},
-                                                                                                   {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                   {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                   1, batch_seq, hidden,
-                                                                                                   workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -203,16 +198,10 @@ void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* 
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                {alpha, {0}},
-                                                                                                {weight, {1}},
-                                                                                                {d_y, {0, d_y_stride_1, 1}},
-                                                                                                {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                {grad_alpha_slices, {1}},
-                                                                                                {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                1, batch_seq, hidden,
-                                                                                                workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -221,20 +210,11 @@ void dyt_backward_shared(const T* x, const W* alpha, const W* weight, const WT* 
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                                              {alpha, {0}},
-                                                                                                                              {weight, {1}},
-                                                                                                                              {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                              {grad_alpha_slices, {1}},
-                                                                                                                              {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                                              {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                                              1,
-                                                                                                                              batch_seq,
-                                                                                                                              hidden,
-                                                                                                                              workers,
-                                                                                                                              0,
-                                                                                                                              0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared,
+      false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -243,16 +223,10 @@ void dyt_backward_streamed(const T* x, const W* alpha, const W* weight, const WT
                            WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                            int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                            int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                              {alpha, {0}},
-                                                                                              {weight, {1}},
-                                                                                              {d_y, {0, d_y_stride_1, 1}},
-                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                              {grad_alpha_slices, {1}},
-                                                                                              {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                              {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                              1, batch_seq, hidden,
-                                                                                              workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -261,16 +235,10 @@ void dyt_backward_short_ragged(const T* x, const W* alpha, const W* weight, cons
                                WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                int64_t v6_slices_stride_0, int64_t v7_slices_stride_0, int lanes) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                   {alpha, {0}},
-                                                                                                   {weight, {1}},
-                                                                                                   {d_y, {0, d_y_stride_1, 1}},
-                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                   {grad_alpha_slices, {1}},
-                                                                                                   {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                   {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                   1, batch_seq, hidden,
-                                                                                                   workers, lanes, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -279,16 +247,10 @@ void dyt_backward_ragged(const T* x, const W* alpha, const W* weight, const WT* 
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                  {alpha, {0}},
-                                                                                                  {weight, {1}},
-                                                                                                  {d_y, {0, d_y_stride_1, 1}},
-                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                  {grad_alpha_slices, {1}},
-                                                                                                  {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                  {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                  1, batch_seq, hidden,
-                                                                                                  workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -297,16 +259,10 @@ void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, con
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                 int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                               {alpha, {0}},
-                                                                                               {weight, {1}},
-                                                                                               {d_y, {0, d_y_stride_1, 1}},
-                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                               {grad_alpha_slices, {1}},
-                                                                                               {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                               {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                               1, batch_seq, hidden,
-                                                                                               workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -315,20 +271,11 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                 int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                                             {alpha, {0}},
-                                                                                                                             {weight, {1}},
-                                                                                                                             {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                             {grad_alpha_slices, {1}},
-                                                                                                                             {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                                                             {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                                                             1,
-                                                                                                                             batch_seq,
-                                                                                                                             hidden,
-                                                                                                                             workers,
-                                                                                                                             0,
-                                                                                                                             0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true,
+      int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -337,16 +284,10 @@ void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, c
                                   WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                   int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                   int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                             {alpha, {0}},
-                                                                                             {weight, {1}},
-                                                                                             {d_y, {0, d_y_stride_1, 1}},
-                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                             {grad_alpha_slices, {1}},
-                                                                                             {v6_slices, {v6_slices_stride_0, 1}},
-                                                                                             {v7_slices, {v7_slices_stride_0, 1}},
-                                                                                             1, batch_seq, hidden,
-                                                                                             workers, 0, 0);
+  dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Any strides.
@@ -357,14 +298,11 @@ void dyt_backward_strided(const T* x, const W* alpha, const W* weight, const WT*
                           int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                           int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                           int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                     {alpha, {0}}, {weight, {weight_stride_0}},
-                                                                     {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                     {grad_alpha_slices, {1}},
-                                                                     {v6_slices, {v6_slices_stride_0, 1}},
-                                                                     {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
-                                                                     hidden, workers, 0, 0);
+  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+      hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -375,14 +313,11 @@ void dyt_backward_large(const T* x, const W* alpha, const W* weight, const WT* d
                         int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                         int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t v6_slices_stride_0,
                         int64_t v7_slices_stride_0) {
-  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                         {alpha, {0}}, {weight, {weight_stride_0}},
-                                                                         {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                         {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                         {grad_alpha_slices, {1}},
-                                                                         {v6_slices, {v6_slices_stride_0, 1}},
-                                                                         {v7_slices, {v7_slices_stride_0, 1}}, batch,
-                                                                         seq, hidden, workers, 0, 0);
+  dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+      hidden, workers, 0, 0);
 }
 
 template <class Index>
@@ -462,7 +397,8 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()), grad_alpha_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()),
+                grad_alpha_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -498,7 +434,8 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            grad_alpha_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_alpha_slices.at(element), static_cast<int>(reach - element));
+            grad_alpha_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_alpha_slices.at(element),
+                static_cast<int>(reach - element));
           }
         }
       }

@@ -54,7 +54,8 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach - first_i_hidden));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
+          first_i_hidden));
     }
   }
   KW_UNROLL
@@ -65,8 +66,10 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
-      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(bias.at(first_i_hidden));
+      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
+      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden))
+          : kw::load_vector<kVector>(bias.at(first_i_hidden));
       kw::Vector<WT, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -96,15 +99,18 @@ KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_hidden < length) {
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach - first_i_hidden));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
+          first_i_hidden));
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_hidden < length) {
-      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
-      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(bias.at(first_i_hidden));
+      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
+      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden))
+          : kw::load_vector<kVector>(bias.at(first_i_hidden));
       kw::Vector<WT, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {

@@ -56,15 +56,21 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  const auto d_y0_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
-  const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
+  const auto d_y0_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
   int turn = 0;
   Index shift = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
-  const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
-  const auto y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
-  const auto d_y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
+  const auto d_y1_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements *
+      static_cast<int>(sizeof(WT)) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -77,9 +83,12 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y0_v_next + (v * kw::threads() + kw::thread()), d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(y1_v_next + (v * kw::threads() + kw::thread()), y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(d_y1_v_next + (v * kw::threads() + kw::thread()), d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y0_v_next + (v * kw::threads() + kw::thread()), d_y0.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(y1_v_next + (v * kw::threads() + kw::thread()), y1.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y1_v_next + (v * kw::threads() + kw::thread()), d_y1.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -124,9 +133,11 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) d_y0_v_cache[slot] = d_y0_v[v];
-            y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) y1_v_cache[slot] = y1_v[v];
           }
         }
@@ -137,7 +148,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y1_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y1_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y1.at(i_batch, i_seq, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -147,7 +159,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -186,12 +199,15 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
             if (slot * kVector < cached)
               d_y0_v[v] = d_y0_v_cache[slot];
             else
-              d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
             if (slot * kVector < cached)
               y1_v[v] = y1_v_cache[slot];
             else
-              y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            d_y1_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
+            d_y1_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y1.at(i_batch, i_seq, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -199,7 +215,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           kw::Vector<T, kVector> grad_residual_v;
           KW_UNROLL
@@ -228,20 +245,10 @@ void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float
                                        int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                        int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                        int64_t grad_weight_slices_stride_0, int lanes) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>({weight, {1}},
-                                                                                                                   {y1, {0, y1_stride_1, 1}},
-                                                                                                                   {rstd, {0, 1}},
-                                                                                                                   {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                   {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                   {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                   {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                   1,
-                                                                                                                   batch_seq,
-                                                                                                                   hidden,
-                                                                                                                   workers,
-                                                                                                                   lanes,
-                                                                                                                   0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -251,19 +258,10 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd
                                  int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                  int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                  int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>({weight, {1}},
-                                                                                                                  {y1, {0, y1_stride_1, 1}},
-                                                                                                                  {rstd, {0, 1}},
-                                                                                                                  {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                  {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                  {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                  1,
-                                                                                                                  batch_seq,
-                                                                                                                  hidden,
-                                                                                                                  workers,
-                                                                                                                  0, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -273,19 +271,10 @@ void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>({weight, {1}},
-                                                                                                               {y1, {0, y1_stride_1, 1}},
-                                                                                                               {rstd, {0, 1}},
-                                                                                                               {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                               {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                               {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                               {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                               1,
-                                                                                                               batch_seq,
-                                                                                                               hidden,
-                                                                                                               workers,
-                                                                                                               0, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -295,20 +284,11 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, false, int>({weight, {1}},
-                                                                                                                                             {y1, {0, y1_stride_1, 1}},
-                                                                                                                                             {rstd, {0, 1}},
-                                                                                                                                             {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                                             {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                             {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                             1,
-                                                                                                                                             batch_seq,
-                                                                                                                                             hidden,
-                                                                                                                                             workers,
-                                                                                                                                             0,
-                                                                                                                                             0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true,
+      kw::Place::Shared, false, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -319,19 +299,10 @@ void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const fl
                                           int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                           int cached) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>({weight, {1}},
-                                                                                                             {y1, {0, y1_stride_1, 1}},
-                                                                                                             {rstd, {0, 1}},
-                                                                                                             {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                             {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                             {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                             1,
-                                                                                                             batch_seq,
-                                                                                                             hidden,
-                                                                                                             workers, 0,
-                                                                                                             cached);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -342,20 +313,10 @@ void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, cons
                                               int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                               int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                               int lanes) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>({weight, {1}},
-                                                                                                                  {y1, {0, y1_stride_1, 1}},
-                                                                                                                  {rstd, {0, 1}},
-                                                                                                                  {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                  {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                  {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                  1,
-                                                                                                                  batch_seq,
-                                                                                                                  hidden,
-                                                                                                                  workers,
-                                                                                                                  lanes,
-                                                                                                                  0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -365,19 +326,10 @@ void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>({weight, {1}},
-                                                                                                                 {y1, {0, y1_stride_1, 1}},
-                                                                                                                 {rstd, {0, 1}},
-                                                                                                                 {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                 {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                 {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                 {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                 1,
-                                                                                                                 batch_seq,
-                                                                                                                 hidden,
-                                                                                                                 workers,
-                                                                                                                 0, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -387,19 +339,10 @@ void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, con
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>({weight, {1}},
-                                                                                                              {y1, {0, y1_stride_1, 1}},
-                                                                                                              {rstd, {0, 1}},
-                                                                                                              {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                              {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                              {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                              1,
-                                                                                                              batch_seq,
-                                                                                                              hidden,
-                                                                                                              workers,
-                                                                                                              0, 0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -409,20 +352,11 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true, int>({weight, {1}},
-                                                                                                                                            {y1, {0, y1_stride_1, 1}},
-                                                                                                                                            {rstd, {0, 1}},
-                                                                                                                                            {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                                                            {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                                                            {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                            {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                            1,
-                                                                                                                                            batch_seq,
-                                                                                                                                            hidden,
-                                                                                                                                            workers,
-                                                                                                                                            0,
-                                                                                                                                            0);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true,
+      kw::Place::Shared, true, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -433,19 +367,10 @@ void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, c
                                                  int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                  int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                                  int cached) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>({weight, {1}},
-                                                                                                            {y1, {0, y1_stride_1, 1}},
-                                                                                                            {rstd, {0, 1}},
-                                                                                                            {d_y0, {0, d_y0_stride_1, 1}},
-                                                                                                            {d_y1, {0, d_y1_stride_1, 1}},
-                                                                                                            {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                            {grad_residual, {0, grad_residual_stride_1, 1}},
-                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                            1,
-                                                                                                            batch_seq,
-                                                                                                            hidden,
-                                                                                                            workers, 0,
-                                                                                                            cached);
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides.
@@ -460,15 +385,13 @@ void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const flo
                                          int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
                                          int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
                                          int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({weight, {weight_stride_0}},
-                                                                                    {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                    {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-                                                                                    {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                    {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                    batch, seq, hidden, workers, 0, 0);
+  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -483,16 +406,13 @@ void fused_add_rms_norm_backward_large(const W* weight, const T* y1, const float
                                        int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
                                        int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
                                        int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({weight, {weight_stride_0}},
-                                                                                        {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                                        {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                        {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-                                                                                        {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-                                                                                        {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                        {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                        batch, seq, hidden, workers, 0,
-                                                                                        0);
+  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
+      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>

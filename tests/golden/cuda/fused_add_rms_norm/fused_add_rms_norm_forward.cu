@@ -54,7 +54,8 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
   int turn = 0;
   Index shift = 0;
   const auto residual_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -67,8 +68,10 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(residual_v_next + (v * kw::threads() + kw::thread()), residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(residual_v_next + (v * kw::threads() + kw::thread()),
+                residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -108,9 +111,11 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
+                static_cast<int>(reach - element));
             if (kStreamed && slot * kVector < cached) residual_v_cache[slot] = residual_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
@@ -156,11 +161,13 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
             if (slot * kVector < cached)
               residual_v[v] = residual_v_cache[slot];
             else
-              residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
+                  static_cast<int>(reach - element));
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
           }
         }
       }
@@ -168,7 +175,8 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<WT, kVector> y0_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -189,14 +197,9 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                       int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                       int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                   {residual, {0, residual_stride_1, 1}},
-                                                                                                   {weight, {1}},
-                                                                                                   {y0, {0, y0_stride_1, 1}},
-                                                                                                   {y1, {0, y1_stride_1, 1}},
-                                                                                                   {rstd, {0, 1}}, 1,
-                                                                                                   batch_seq, hidden,
-                                                                                                   eps, lanes, 0);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -204,14 +207,9 @@ KW_KERNEL(512, 1)
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                  {residual, {0, residual_stride_1, 1}},
-                                                                                                  {weight, {1}},
-                                                                                                  {y0, {0, y0_stride_1, 1}},
-                                                                                                  {y1, {0, y1_stride_1, 1}},
-                                                                                                  {rstd, {0, 1}}, 1,
-                                                                                                  batch_seq, hidden,
-                                                                                                  eps, 0, 0);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -219,14 +217,9 @@ KW_KERNEL(1024, 1)
 void fused_add_rms_norm_forward_streamed(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                          int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                          int64_t y0_stride_1, int64_t y1_stride_1, float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                {residual, {0, residual_stride_1, 1}},
-                                                                                                {weight, {1}},
-                                                                                                {y0, {0, y0_stride_1, 1}},
-                                                                                                {y1, {0, y1_stride_1, 1}},
-                                                                                                {rstd, {0, 1}}, 1,
-                                                                                                batch_seq, hidden, eps,
-                                                                                                0, cached);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -234,14 +227,9 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                              int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                              int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                  {residual, {0, residual_stride_1, 1}},
-                                                                                                  {weight, {1}},
-                                                                                                  {y0, {0, y0_stride_1, 1}},
-                                                                                                  {y1, {0, y1_stride_1, 1}},
-                                                                                                  {rstd, {0, 1}}, 1,
-                                                                                                  batch_seq, hidden,
-                                                                                                  eps, lanes, 0);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -249,14 +237,9 @@ KW_KERNEL(448, 1)
 void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                        int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                        int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                 {residual, {0, residual_stride_1, 1}},
-                                                                                                 {weight, {1}},
-                                                                                                 {y0, {0, y0_stride_1, 1}},
-                                                                                                 {y1, {0, y1_stride_1, 1}},
-                                                                                                 {rstd, {0, 1}}, 1,
-                                                                                                 batch_seq, hidden, eps,
-                                                                                                 0, 0);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -265,14 +248,9 @@ void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, c
                                                 float* rstd, int batch_seq, int hidden, int64_t x_stride_1,
                                                 int64_t residual_stride_1, int64_t y0_stride_1, int64_t y1_stride_1,
                                                 float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                               {residual, {0, residual_stride_1, 1}},
-                                                                                               {weight, {1}},
-                                                                                               {y0, {0, y0_stride_1, 1}},
-                                                                                               {y1, {0, y1_stride_1, 1}},
-                                                                                               {rstd, {0, 1}}, 1,
-                                                                                               batch_seq, hidden, eps,
-                                                                                               0, cached);
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // Any strides.
@@ -284,13 +262,11 @@ void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* 
                                         int64_t y0_stride_1, int64_t y0_stride_2, int64_t y1_stride_0,
                                         int64_t y1_stride_1, int64_t y1_stride_2, int64_t rstd_stride_0,
                                         int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                       {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
-                                                                       {weight, {weight_stride_0}},
-                                                                       {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
-                                                                       {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                       {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
-                                                                       seq, hidden, eps, 0, 0);
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
+      {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
+      {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
+      0);
 }
 
 // More elements than an int counts.
@@ -302,11 +278,9 @@ void fused_add_rms_norm_forward_large(const T* x, const T* residual, const W* we
                                       int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
                                       int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
                                       int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                           {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
-                                                                           {weight, {weight_stride_0}},
-                                                                           {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
-                                                                           {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-                                                                           {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                           batch, seq, hidden, eps, 0, 0);
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
+      {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
+      {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
+      0);
 }

@@ -56,9 +56,14 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_batch = batch == 1 ? 0 : element / (seq * half);
       const Index i_seq = seq == 1 ? 0 : element / half - i_batch * seq;
       const Index first_i_half = element - (i_batch * seq + i_seq) * half;
-      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2), static_cast<int>(reach - first_i_half));
-      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
+      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
+          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
+          static_cast<int>(reach - first_i_half));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
+          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 /
+          2), static_cast<int>(reach - first_i_half));
+      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
+          first_i_half));
     }
   }
   KW_UNROLL
@@ -115,9 +120,14 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_half = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_half < length) {
-      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half, static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2), static_cast<int>(reach - first_i_half));
-      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach - first_i_half));
+      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
+          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
+          static_cast<int>(reach - first_i_half));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
+          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 /
+          2), static_cast<int>(reach - first_i_half));
+      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
+          first_i_half));
     }
   }
   KW_UNROLL
@@ -138,7 +148,8 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
         const T32 product_3 = T32(0.5) * x_i;
         const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
         const T32 product_5 = product_4 * T32(0.044715);
-        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i * x_i);
+        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+            x_i);
         const T32 d_gate = kw::round_to<T>(sum_2);
         const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
         grad_x_v[k] = T(rounded + d_gate);

@@ -46,8 +46,12 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
       const Index i_batch = batch == 1 ? 0 : element / (seq * x_2_2);
       const Index i_seq = seq == 1 ? 0 : element / x_2_2 - i_batch * seq;
       const Index first_i_x_2_2 = element - (i_batch * seq + i_seq) * x_2_2;
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach - first_i_x_2_2));
-      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2))
+          : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
+          first_i_x_2_2));
+      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
+          static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 +
+          x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
     }
   }
   KW_UNROLL
@@ -88,8 +92,12 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_x_2_2 = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_x_2_2 < length) {
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach - first_i_x_2_2));
-      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2, static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
+      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2))
+          : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
+          first_i_x_2_2));
+      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
+          static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 +
+          x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
     }
   }
   KW_UNROLL

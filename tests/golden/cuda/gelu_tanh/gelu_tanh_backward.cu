@@ -115,7 +115,8 @@ KW_DEVICE void gelu_tanh_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw:
         const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product_2));
         const T32 tanh_inner = kw::round_to<T>(kw::tanh(inner));
         const T32 product_3 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(1.0) + tanh_inner));
-        const T32 product_4 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner * tanh_inner);
+        const T32 product_4 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
+            tanh_inner);
         const T32 d_inner = kw::round_to<T>(product_4);
         const T32 product_5 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
         const T32 sum = kw::round_to<T>(kw::round_to<T>(product_3 * T32(0.5)) + product_5);

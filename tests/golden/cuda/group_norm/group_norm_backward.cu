@@ -62,12 +62,16 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
   const Index parts = channels_3 * height, end = width, points = (batch * 32);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<T32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(T)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
+      ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
+      ? kw::PartSums<T32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
-  for (Index i = kw::thread(); i < 32 * channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
+  for (Index i = kw::thread(); i < 32 *
+      channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<T32> grad_norm_weight_slices_sums(0, parts);
-  for (Index i = kw::thread(); i < 32 * channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
+  for (Index i = kw::thread(); i < 32 *
+      channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
   const kw::PartSums<T32> grad_norm_bias_slices_sums(1 * kw::PartSums<T32>::bytes(parts), parts);
   kw::barrier();
   for (Index point = kw::block(); point < points; point += kw::blocks()) {
@@ -86,8 +90,10 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const Index part = tile / part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
       KW_UNROLL
@@ -95,9 +101,11 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+              i_height, element), static_cast<int>(reach - element));
           if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+              i_height, element), static_cast<int>(reach - element));
           if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
         }
       }
@@ -132,14 +140,17 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         if (kPlace == kw::Place::Shared)
           grad_norm_weight_slices_sums.add(part, grad_norm_weight_slices_part);
         else
-          kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_weight_slices_part);
+          kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3),
+              kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) +
+              grad_norm_weight_slices_part);
       }
       grad_norm_bias_slices_part = kw::warp_sum(grad_norm_bias_slices_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_bias_slices_sums.add(part, grad_norm_bias_slices_part);
         else
-          kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_bias_slices_part);
+          kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3),
+              kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + grad_norm_bias_slices_part);
       }
     }
     if (kPlace == kw::Place::Shared) {
@@ -150,7 +161,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         for (Index i_height = 0; i_height < height; ++i_height) {
           total += grad_norm_weight_slices_sums.total((i_channels_3) * height + i_height);
         }
-        kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) + total);
+        kw::store(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3),
+            kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) + total);
       }
       for (Index target = kw::thread(); target < channels_3; target += kw::threads()) {
         const Index i_channels_3 = target;
@@ -158,7 +170,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         for (Index i_height = 0; i_height < height; ++i_height) {
           total += grad_norm_bias_slices_sums.total((i_channels_3) * height + i_height);
         }
-        kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3), kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + total);
+        kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3),
+            kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + total);
       }
       kw::barrier();
     }
@@ -182,8 +195,10 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const Index part = tile / part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
       KW_UNROLL
@@ -194,11 +209,13 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           if (slot * kVector < cached)
             d_y_v[v] = d_y_v_cache[slot];
           else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                i_height, element), static_cast<int>(reach - element));
           if (slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                i_height, element), static_cast<int>(reach - element));
         }
       }
       KW_UNROLL
@@ -208,10 +225,12 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum_2 = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            const T32 sum_2 = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
+                mean_i));
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), grad_x_v, element, width);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element),
+              grad_x_v, element, width);
         }
       }
     }
@@ -228,16 +247,13 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, cons
                          int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
                          int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                          int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                     {norm_weight, {norm_weight_stride_0}},
-                                                                                     {mean, {mean_stride_0, mean_stride_1}},
-                                                                                     {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                     {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                                     {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                                     {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                                     batch, channels_3, 1, height_width,
-                                                                                     channels, workers, 0, cached);
+  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      1, height_width, channels, workers, 0, cached);
 }
 
 // The same, where parts begin anywhere.
@@ -251,16 +267,13 @@ void group_norm_backward_ragged(const T* x, const W* norm_weight, const T32* mea
                                 int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
                                 int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                 int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                    {norm_weight, {norm_weight_stride_0}},
-                                                                                    {mean, {mean_stride_0, mean_stride_1}},
-                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                    {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                                    {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                                    {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                                    batch, channels_3, 1, height_width,
-                                                                                    channels, workers, 0, cached);
+  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      1, height_width, channels, workers, 0, cached);
 }
 
 // Any strides.
@@ -276,16 +289,14 @@ void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* me
                                  int64_t grad_x_stride_3, int64_t grad_norm_weight_slices_stride_0,
                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                  int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                {norm_weight, {norm_weight_stride_0}},
-                                                                {mean, {mean_stride_0, mean_stride_1}},
-                                                                {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                batch, channels_3, height, width, channels, workers, 0,
-                                                                0);
+  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      height, width, channels, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -300,16 +311,14 @@ void group_norm_backward_large(const T* x, const W* norm_weight, const T32* mean
                                int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                    {norm_weight, {norm_weight_stride_0}},
-                                                                    {mean, {mean_stride_0, mean_stride_1}},
-                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                    {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                    {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                                                    {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                                                    batch, channels_3, height, width, channels, workers,
-                                                                    0, 0);
+  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      height, width, channels, workers, 0, 0);
 }
 
 template <class Index>
@@ -356,11 +365,11 @@ void group_norm_backward_2(W* grad_norm_weight, W* grad_norm_bias, const T32* gr
                            int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                            int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                            int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<int>({grad_norm_weight, {grad_norm_weight_stride_0}},
-                                     {grad_norm_bias, {grad_norm_bias_stride_0}},
-                                     {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                     {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                     workers, channels_3, channels);
+  group_norm_backward_2_columns<int>(
+      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
+      channels);
 }
 
 // More elements than an int counts.
@@ -370,9 +379,9 @@ void group_norm_backward_2_large(W* grad_norm_weight, W* grad_norm_bias, const T
                                  int64_t channels, int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                                  int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                  int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_2_columns<int64_t>({grad_norm_weight, {grad_norm_weight_stride_0}},
-                                         {grad_norm_bias, {grad_norm_bias_stride_0}},
-                                         {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-                                         {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}},
-                                         workers, channels_3, channels);
+  group_norm_backward_2_columns<int64_t>(
+      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
+      channels);
 }

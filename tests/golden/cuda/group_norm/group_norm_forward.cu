@@ -63,14 +63,17 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
       const Index part = tile / part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+              i_height, element), static_cast<int>(reach - element));
           if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
         }
       }
@@ -100,8 +103,10 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
       const Index part = tile / part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
@@ -110,7 +115,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
           if (slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                i_height, element), static_cast<int>(reach - element));
         }
       }
       T32 mean_i_2_sum_part = 0;
@@ -141,8 +147,10 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
       const Index part = tile / part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0) % kVector) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
@@ -155,7 +163,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
           if (slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+                i_height, element), static_cast<int>(reach - element));
         }
       }
       KW_UNROLL
@@ -168,7 +177,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
             y_v[k] = T(sum_2);
           }
-          kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v, element, width);
+          kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v,
+              element, width);
         }
       }
     }

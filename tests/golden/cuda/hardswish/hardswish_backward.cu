@@ -49,8 +49,10 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
+          static_cast<int>(reach - first_i_width));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+          static_cast<int>(reach - first_i_width));
     }
   }
   KW_UNROLL
@@ -98,8 +100,10 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_width < length) {
-      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
+          static_cast<int>(reach - first_i_width));
+      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+          static_cast<int>(reach - first_i_width));
     }
   }
   KW_UNROLL

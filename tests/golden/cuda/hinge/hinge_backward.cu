@@ -47,7 +47,8 @@ KW_DEVICE void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
       pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach -
+          first_col));
     }
   }
   KW_UNROLL
@@ -94,7 +95,8 @@ KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
     const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_col < length) {
       pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach -
+          first_col));
     }
   }
   KW_UNROLL

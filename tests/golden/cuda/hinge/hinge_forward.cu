@@ -46,8 +46,10 @@ KW_DEVICE void hinge_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
         const Index element = vector * kVector;
         const Index row = rows == 1 ? 0 : element / cols;
         const Index first_col = element - row * cols;
-        pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
+        pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach -
+            first_col));
+        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach -
+            first_col));
       }
     }
     KW_UNROLL
@@ -125,7 +127,8 @@ KW_DEVICE void hinge_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()), y_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()),
+                y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -161,7 +164,8 @@ KW_DEVICE void hinge_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
+            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach -
+                element));
           }
         }
       }

@@ -51,7 +51,8 @@ KW_DEVICE void huber_backward_elements(kw::Tensor<const T, 2> difference, kw::Te
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      difference_v[v] = kw::load_in_row_once<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach - first_col));
+      difference_v[v] = kw::load_in_row_once<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach -
+          first_col));
     }
   }
   KW_UNROLL
@@ -101,7 +102,8 @@ KW_DEVICE void huber_backward_elements_by_rows(kw::Tensor<const T, 2> difference
   for (int v = 0; v < kVectors; ++v) {
     const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_col < length) {
-      difference_v[v] = kw::load_in_row_once<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach - first_col));
+      difference_v[v] = kw::load_in_row_once<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach -
+          first_col));
     }
   }
   KW_UNROLL

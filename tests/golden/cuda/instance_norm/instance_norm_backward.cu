@@ -58,8 +58,10 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
   const Index parts = height, end = width, points = (batch * channels);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<WT32>::bytes(parts) * 2 : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? kw::PartSums<WT32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(WT)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared
+      ? kw::PartSums<WT32>::bytes(parts) * 2 : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
+      ? kw::PartSums<WT32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(WT)));
   int turn = 0;
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<WT32> grad_weight_slices_sums(0, parts);
@@ -86,15 +88,18 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index part = tile / part_tiles;
       const Index i_height = part;
       const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
+              static_cast<int>(reach - element));
           if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element),
+              static_cast<int>(reach - element));
           if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
         }
       }
@@ -132,14 +137,16 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
         if (kPlace == kw::Place::Shared)
           grad_weight_slices_sums.add(part, grad_weight_slices_part);
         else
-          kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) + grad_weight_slices_part);
+          kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(),
+              channel)) + grad_weight_slices_part);
       }
       grad_bias_slices_part = kw::warp_sum(grad_bias_slices_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_bias_slices_sums.add(part, grad_bias_slices_part);
         else
-          kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) + grad_bias_slices_part);
+          kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) +
+              grad_bias_slices_part);
       }
     }
     if (kPlace == kw::Place::Shared) {
@@ -149,14 +156,16 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
         for (Index i_height = 0; i_height < height; ++i_height) {
           total += grad_weight_slices_sums.total(i_height);
         }
-        kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) + total);
+        kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(), channel)) +
+            total);
       }
       for (Index target = kw::thread(); target < 1; target += kw::threads()) {
         WT32 total = 0;
         for (Index i_height = 0; i_height < height; ++i_height) {
           total += grad_bias_slices_sums.total(i_height);
         }
-        kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) + total);
+        kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) +
+            total);
       }
       kw::barrier();
     }
@@ -181,7 +190,8 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index part = tile / part_tiles;
       const Index i_height = part;
       const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part, end) : 0;
+      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+          end) : 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
@@ -190,11 +200,13 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           if (slot * kVector < cached)
             d_y_v[v] = d_y_v_cache[slot];
           else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
+                static_cast<int>(reach - element));
           if (slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element),
+                static_cast<int>(reach - element));
         }
       }
       KW_UNROLL
@@ -226,18 +238,12 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
                             int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                             int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                             int64_t grad_bias_slices_stride_0, int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                            {weight, {weight_stride_0}},
-                                                                                            {mean, {mean_stride_0, mean_stride_1}},
-                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                            {std, {std_stride_0, std_stride_1}},
-                                                                                            {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                                            {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                            batch, channels, 1,
-                                                                                            height_width, workers, 0,
-                                                                                            cached);
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, 1, height_width, workers, 0, cached);
 }
 
 // The same, where parts begin anywhere.
@@ -250,18 +256,12 @@ void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, c
                                    int64_t std_stride_0, int64_t std_stride_1, int64_t d_y_stride_0,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0, int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                           {weight, {weight_stride_0}},
-                                                                                           {mean, {mean_stride_0, mean_stride_1}},
-                                                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                           {std, {std_stride_0, std_stride_1}},
-                                                                                           {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                           {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                           batch, channels, 1,
-                                                                                           height_width, workers, 0,
-                                                                                           cached);
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, 1, height_width, workers, 0, cached);
 }
 
 // Any strides.
@@ -276,16 +276,13 @@ void instance_norm_backward_strided(const T* x, const W* weight, const T* mean, 
                                     int64_t d_y_stride_3, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                     int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                     int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                   {weight, {weight_stride_0}},
-                                                                   {mean, {mean_stride_0, mean_stride_1}},
-                                                                   {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                   {std, {std_stride_0, std_stride_1}},
-                                                                   {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                   {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                   {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                   batch, channels, height, width, workers, 0, 0);
+  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, height, width, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -300,16 +297,13 @@ void instance_norm_backward_large(const T* x, const W* weight, const T* mean, co
                                   int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
                                   int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                   int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                       {weight, {weight_stride_0}},
-                                                                       {mean, {mean_stride_0, mean_stride_1}},
-                                                                       {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                       {std, {std_stride_0, std_stride_1}},
-                                                                       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                                                       {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                       {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                       batch, channels, height, width, workers, 0, 0);
+  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
+      channels, height, width, workers, 0, 0);
 }
 
 template <class Index>

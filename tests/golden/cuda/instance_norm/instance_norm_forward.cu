@@ -70,7 +70,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
           if (element < length) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel,
+                i_height, first_i_width), static_cast<int>(reach - first_i_width));
           }
         }
       }
@@ -111,7 +112,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
           if (element < end) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+                static_cast<int>(reach - first_i_width));
             if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
@@ -164,7 +166,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+                  static_cast<int>(reach - first_i_width));
           }
         }
       }
@@ -212,7 +215,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+                  static_cast<int>(reach - first_i_width));
           }
         }
       }
@@ -243,16 +247,11 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
                                  int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                  int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps,
                                  int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                              {weight, {weight_stride_0}},
-                                                                                              {bias, {bias_stride_0}},
-                                                                                              {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                              {mean, {mean_stride_0, mean_stride_1}},
-                                                                                              {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                              {std, {std_stride_0, std_stride_1}},
-                                                                                              batch, channels, 1,
-                                                                                              height_width, eps, lanes,
-                                                                                              0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -262,15 +261,11 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                             {weight, {weight_stride_0}},
-                                                                                             {bias, {bias_stride_0}},
-                                                                                             {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                             {mean, {mean_stride_0, mean_stride_1}},
-                                                                                             {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                             {std, {std_stride_0, std_stride_1}},
-                                                                                             batch, channels, 1,
-                                                                                             height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -280,15 +275,11 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                             {weight, {weight_stride_0}},
-                                                                                             {bias, {bias_stride_0}},
-                                                                                             {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                             {mean, {mean_stride_0, mean_stride_1}},
-                                                                                             {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                             {std, {std_stride_0, std_stride_1}},
-                                                                                             batch, channels, 1,
-                                                                                             height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -299,16 +290,11 @@ void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, 
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                            {weight, {weight_stride_0}},
-                                                                                            {bias, {bias_stride_0}},
-                                                                                            {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                            {mean, {mean_stride_0, mean_stride_1}},
-                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                            {std, {std_stride_0, std_stride_1}},
-                                                                                            batch, channels, 1,
-                                                                                            height_width, eps, 0,
-                                                                                            cached);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -319,16 +305,11 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
                                         int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                         int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                         int64_t std_stride_0, int64_t std_stride_1, T32 eps, int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                             {weight, {weight_stride_0}},
-                                                                                             {bias, {bias_stride_0}},
-                                                                                             {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                             {mean, {mean_stride_0, mean_stride_1}},
-                                                                                             {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                             {std, {std_stride_0, std_stride_1}},
-                                                                                             batch, channels, 1,
-                                                                                             height_width, eps, lanes,
-                                                                                             0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -339,15 +320,11 @@ void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT
                                   int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                   int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                   int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                            {weight, {weight_stride_0}},
-                                                                                            {bias, {bias_stride_0}},
-                                                                                            {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                            {mean, {mean_stride_0, mean_stride_1}},
-                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                            {std, {std_stride_0, std_stride_1}},
-                                                                                            batch, channels, 1,
-                                                                                            height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -358,15 +335,11 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                            {weight, {weight_stride_0}},
-                                                                                            {bias, {bias_stride_0}},
-                                                                                            {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                            {mean, {mean_stride_0, mean_stride_1}},
-                                                                                            {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                            {std, {std_stride_0, std_stride_1}},
-                                                                                            batch, channels, 1,
-                                                                                            height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -377,16 +350,11 @@ void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W*
                                            int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                            int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                            int64_t std_stride_0, int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                                           {weight, {weight_stride_0}},
-                                                                                           {bias, {bias_stride_0}},
-                                                                                           {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                                           {mean, {mean_stride_0, mean_stride_1}},
-                                                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                                           {std, {std_stride_0, std_stride_1}},
-                                                                                           batch, channels, 1,
-                                                                                           height_width, eps, 0,
-                                                                                           cached);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, cached);
 }
 
 // Any strides.
@@ -398,13 +366,11 @@ void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, W
                                    int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                    int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                  {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                                                  {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                                  {mean, {mean_stride_0, mean_stride_1}},
-                                                                  {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                  {std, {std_stride_0, std_stride_1}}, batch, channels,
-                                                                  height, width, eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
+      eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -416,12 +382,9 @@ void instance_norm_forward_large(const T* x, const W* weight, const W* bias, WT*
                                  int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                  int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                  int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                                      {weight, {weight_stride_0}},
-                                                                      {bias, {bias_stride_0}},
-                                                                      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                                      {mean, {mean_stride_0, mean_stride_1}},
-                                                                      {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                                      {std, {std_stride_0, std_stride_1}}, batch,
-                                                                      channels, height, width, eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
+      eps, 0, 0);
 }

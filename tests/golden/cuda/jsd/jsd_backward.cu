@@ -63,8 +63,10 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
+      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -125,8 +127,10 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_vocab < length) {
-      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
+      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -142,7 +146,8 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
         const T32 product = kw::round_to<T>(d_student_kl * student);
         const T32 log_teacher_i = log_teacher_v[v][k];
         const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) * student));
+        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
+            student));
         const T32 log_mixture = kw::round_to<T>(kw::log(sum));
         const T32 product_2 = kw::round_to<T>(d_student_kl * kw::round_to<T>(log_student_i - log_mixture));
         const T32 product_3 = kw::round_to<T>(d_teacher_kl * teacher);
@@ -178,11 +183,10 @@ void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_
                          T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                          int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
                          int64_t grad_log_teacher_stride_0, double beta) {
-  jsd_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({log_student, {log_student_stride_0, 1}},
-                                                                       {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
-                                                                       {grad_log_student, {grad_log_student_stride_0, 1}},
-                                                                       {grad_log_teacher, {grad_log_teacher_stride_0, 1}},
-                                                                       tokens, vocab, beta);
+  jsd_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
+      {grad_log_student, {grad_log_student_stride_0, 1}}, {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
+      vocab, beta);
 }
 
 // Any strides.

@@ -45,7 +45,8 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
   int turn = 0;
   Index shift = 0;
   const auto log_teacher_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -57,8 +58,10 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(log_teacher_v_next + (v * kw::threads() + kw::thread()), log_teacher.at(token, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(log_student_v_next + (v * kw::threads() + kw::thread()), log_student.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(log_teacher_v_next + (v * kw::threads() + kw::thread()),
+                log_teacher.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(log_student_v_next + (v * kw::threads() + kw::thread()),
+                log_student.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -99,8 +102,10 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, element), static_cast<int>(reach - element));
-            log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, element), static_cast<int>(reach - element));
+            log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, element),
+                static_cast<int>(reach - element));
+            log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -117,7 +122,8 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
             const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
             const T32 log_student_i = log_student_v[v][k];
             const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-            const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) * student));
+            const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
+                student));
             const T32 log_mixture = kw::round_to<T>(kw::log(sum));
             const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
             const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
@@ -151,20 +157,18 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
 KW_KERNEL(128, 1)
 void jsd_forward_short(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                        int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta, int lanes) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                                {log_teacher, {log_teacher_stride_0, 1}},
-                                                                                {teacher_kl, {1}}, {student_kl, {1}},
-                                                                                tokens, vocab, beta, lanes, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 1)
 void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                  int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                               {log_teacher, {log_teacher_stride_0, 1}},
-                                                                               {teacher_kl, {1}}, {student_kl, {1}},
-                                                                               tokens, vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -182,10 +186,9 @@ KW_KERNEL(128, 1)
 void jsd_forward_short_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                               int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta,
                               int lanes) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({log_student, {log_student_stride_0, 1}},
-                                                                               {log_teacher, {log_teacher_stride_0, 1}},
-                                                                               {teacher_kl, {1}}, {student_kl, {1}},
-                                                                               tokens, vocab, beta, lanes, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -224,10 +227,10 @@ KW_KERNEL(512, 1)
 void jsd_forward_large(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int64_t tokens,
                        int64_t vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
                        int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
-  jsd_forward_rows<1, 4, true, true, false, false, int64_t>({log_student, {log_student_stride_0, log_student_stride_1}},
-                                                            {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
-                                                            {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta,
-                                                            0, 0);
+  jsd_forward_rows<1, 4, true, true, false, false, int64_t>(
+      {log_student, {log_student_stride_0, log_student_stride_1}},
+      {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}}, {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab,
+      beta, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
@@ -251,8 +254,10 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        teacher_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(teacher_kl.at(element), static_cast<int>(reach - element));
-        student_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(student_kl.at(element), static_cast<int>(reach - element));
+        teacher_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(teacher_kl.at(element), static_cast<int>(reach -
+            element));
+        student_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(student_kl.at(element), static_cast<int>(reach -
+            element));
       }
     }
     KW_UNROLL
@@ -262,7 +267,8 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
         T32 y_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_v[v][k])) + kw::round_to<T>(T32(difference) * T32(student_kl_v[v][k])));
+          const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_v[v][k])) +
+              kw::round_to<T>(T32(difference) * T32(student_kl_v[v][k])));
           y_slices_part += sum;
         }
         y_slices_total += y_slices_part;
@@ -327,7 +333,8 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()), y_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()),
+                y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -363,7 +370,8 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
+            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach -
+                element));
           }
         }
       }

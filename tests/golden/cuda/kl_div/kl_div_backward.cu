@@ -49,8 +49,10 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
+          first_i_vocab));
+      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -96,8 +98,10 @@ KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred,
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_vocab < length) {
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
+          first_i_vocab));
+      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL

@@ -48,8 +48,10 @@ KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tens
         const Index element = vector * kVector;
         const Index token = tokens == 1 ? 0 : element / vocab;
         const Index first_i_vocab = element - token * vocab;
-        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-        log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
+            first_i_vocab));
+        log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab),
+            static_cast<int>(reach - first_i_vocab));
       }
     }
     KW_UNROLL
@@ -127,7 +129,8 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v9_slices_v_next + (v * kw::threads() + kw::thread()), v9_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v9_slices_v_next + (v * kw::threads() + kw::thread()),
+                v9_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -163,7 +166,8 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v9_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v9_slices.at(element), static_cast<int>(reach - element));
+            v9_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v9_slices.at(element), static_cast<int>(reach -
+                element));
           }
         }
       }

@@ -59,8 +59,10 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
+                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -183,11 +185,9 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                  int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                  int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                          {sum_square, {sum_square_stride_0}},
-                                                                                          {d_y, {d_y_stride_0, 1}},
-                                                                                          {grad_x, {grad_x_stride_0, 1}},
-                                                                                          rows, cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -195,11 +195,9 @@ KW_KERNEL(512, 1)
 void l2_normalize_backward(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                            int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                            int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                         {sum_square, {sum_square_stride_0}},
-                                                                                         {d_y, {d_y_stride_0, 1}},
-                                                                                         {grad_x, {grad_x_stride_0, 1}},
-                                                                                         rows, cols, eps, 0, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -207,11 +205,9 @@ KW_KERNEL(1024, 1)
 void l2_normalize_backward_streamed(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                     int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                     int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                       {sum_square, {sum_square_stride_0}},
-                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                       rows, cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -219,11 +215,9 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                         int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                         int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                         {sum_square, {sum_square_stride_0}},
-                                                                                         {d_y, {d_y_stride_0, 1}},
-                                                                                         {grad_x, {grad_x_stride_0, 1}},
-                                                                                         rows, cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -231,11 +225,9 @@ KW_KERNEL(448, 1)
 void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                   int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                   int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                        {sum_square, {sum_square_stride_0}},
-                                                                                        {d_y, {d_y_stride_0, 1}},
-                                                                                        {grad_x, {grad_x_stride_0, 1}},
-                                                                                        rows, cols, eps, 0, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -243,11 +235,9 @@ KW_KERNEL(896, 1)
 void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows,
                                            int cols, int64_t x_stride_0, int64_t sum_square_stride_0,
                                            int64_t d_y_stride_0, int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                      {sum_square, {sum_square_stride_0}},
-                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                      rows, cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides.

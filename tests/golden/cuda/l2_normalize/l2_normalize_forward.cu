@@ -51,7 +51,8 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -157,80 +158,64 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
 KW_KERNEL(128, 1)
 void l2_normalize_forward_short(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int lanes) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                         {y, {y_stride_0, 1}},
-                                                                                         {sum_square, {sum_square_stride_0}},
-                                                                                         rows, cols, eps, lanes, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL(512, 2)
 void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                           int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                        {y, {y_stride_0, 1}},
-                                                                                        {sum_square, {sum_square_stride_0}},
-                                                                                        rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL(1024, 1)
 void l2_normalize_forward_wide(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                        {y, {y_stride_0, 1}},
-                                                                                        {sum_square, {sum_square_stride_0}},
-                                                                                        rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
 KW_KERNEL(1024, 1)
 void l2_normalize_forward_streamed(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                    int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {sum_square, {sum_square_stride_0}},
-                                                                                       rows, cols, eps, 0, cached);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(128, 1)
 void l2_normalize_forward_short_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                        int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int lanes) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                        {y, {y_stride_0, 1}},
-                                                                                        {sum_square, {sum_square_stride_0}},
-                                                                                        rows, cols, eps, lanes, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(448, 2)
 void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {sum_square, {sum_square_stride_0}},
-                                                                                       rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(896, 1)
 void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {sum_square, {sum_square_stride_0}},
-                                                                                       rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(896, 1)
 void l2_normalize_forward_streamed_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                           int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {sum_square, {sum_square_stride_0}},
-                                                                                      rows, cols, eps, 0, cached);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides.

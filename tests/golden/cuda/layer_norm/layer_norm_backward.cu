@@ -55,8 +55,10 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached * static_cast<int>(sizeof(T)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
   Index shift = 0;
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
@@ -65,8 +67,11 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
                                                                           room * static_cast<int>(sizeof(T32)),
                                                                           length, tiles);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -78,8 +83,10 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
+                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -137,7 +144,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T32, kVector> grad_weight_slices_terms;
           kw::Vector<T32, kVector> grad_bias_slices_terms;
           KW_UNROLL
@@ -201,11 +209,13 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 sum_2 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) - mean_i));
+            const T32 sum_2 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
+                mean_i));
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
           kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
@@ -224,17 +234,10 @@ void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, con
                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0, int lanes) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
-                                                                                                       {weight, {1}},
-                                                                                                       {mean, {mean_stride_0}},
-                                                                                                       {rstd, {rstd_stride_0}},
-                                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                       {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                       rows, cols,
-                                                                                                       workers, lanes,
-                                                                                                       0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -244,16 +247,10 @@ void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32
                          int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                          int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                          int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
-                                                                                                      {weight, {1}},
-                                                                                                      {mean, {mean_stride_0}},
-                                                                                                      {rstd, {rstd_stride_0}},
-                                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                      {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                      rows, cols,
-                                                                                                      workers, 0, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -263,16 +260,10 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                   {weight, {1}},
-                                                                                                   {mean, {mean_stride_0}},
-                                                                                                   {rstd, {rstd_stride_0}},
-                                                                                                   {d_y, {d_y_stride_0, 1}},
-                                                                                                   {grad_x, {grad_x_stride_0, 1}},
-                                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                   {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                   rows, cols, workers,
-                                                                                                   0, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -282,19 +273,11 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                                             {weight, {1}},
-                                                                                                                             {mean, {mean_stride_0}},
-                                                                                                                             {rstd, {rstd_stride_0}},
-                                                                                                                             {d_y, {d_y_stride_0, 1}},
-                                                                                                                             {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                             {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                                             rows,
-                                                                                                                             cols,
-                                                                                                                             workers,
-                                                                                                                             0,
-                                                                                                                             0);
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, false,
+      int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -304,16 +287,10 @@ void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, 
                                   int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                   int64_t d_y_stride_0, int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                   int64_t grad_bias_slices_stride_0, int cached) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                 {weight, {1}},
-                                                                                                 {mean, {mean_stride_0}},
-                                                                                                 {rstd, {rstd_stride_0}},
-                                                                                                 {d_y, {d_y_stride_0, 1}},
-                                                                                                 {grad_x, {grad_x_stride_0, 1}},
-                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                 {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                 rows, cols, workers, 0,
-                                                                                                 cached);
+  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -324,17 +301,10 @@ void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* me
                                       int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
                                       int lanes) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
-                                                                                                      {weight, {1}},
-                                                                                                      {mean, {mean_stride_0}},
-                                                                                                      {rstd, {rstd_stride_0}},
-                                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                      {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                      rows, cols,
-                                                                                                      workers, lanes,
-                                                                                                      0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -344,16 +314,10 @@ void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
-                                                                                                     {weight, {1}},
-                                                                                                     {mean, {mean_stride_0}},
-                                                                                                     {rstd, {rstd_stride_0}},
-                                                                                                     {d_y, {d_y_stride_0, 1}},
-                                                                                                     {grad_x, {grad_x_stride_0, 1}},
-                                                                                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                     {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                     rows, cols,
-                                                                                                     workers, 0, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -363,16 +327,10 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                  {weight, {1}},
-                                                                                                  {mean, {mean_stride_0}},
-                                                                                                  {rstd, {rstd_stride_0}},
-                                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                                  {grad_x, {grad_x_stride_0, 1}},
-                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                  {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                  rows, cols, workers,
-                                                                                                  0, 0);
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -382,19 +340,11 @@ void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* m
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                                            {weight, {1}},
-                                                                                                                            {mean, {mean_stride_0}},
-                                                                                                                            {rstd, {rstd_stride_0}},
-                                                                                                                            {d_y, {d_y_stride_0, 1}},
-                                                                                                                            {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                                            rows,
-                                                                                                                            cols,
-                                                                                                                            workers,
-                                                                                                                            0,
-                                                                                                                            0);
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, true,
+      int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -405,16 +355,10 @@ void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32*
                                          int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                          int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
                                          int cached) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                {weight, {1}},
-                                                                                                {mean, {mean_stride_0}},
-                                                                                                {rstd, {rstd_stride_0}},
-                                                                                                {d_y, {d_y_stride_0, 1}},
-                                                                                                {grad_x, {grad_x_stride_0, 1}},
-                                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                                rows, cols, workers, 0,
-                                                                                                cached);
+  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, cached);
 }
 
 // Any strides.
@@ -425,15 +369,11 @@ void layer_norm_backward_strided(const T* x, const W* weight, const T32* mean, c
                                  int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                  int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                            {weight, {weight_stride_0}},
-                                                                            {mean, {mean_stride_0}},
-                                                                            {rstd, {rstd_stride_0}},
-                                                                            {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                            {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                            rows, cols, workers, 0, 0);
+  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
+      cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -444,15 +384,11 @@ void layer_norm_backward_large(const T* x, const W* weight, const T32* mean, con
                                int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                                {weight, {weight_stride_0}},
-                                                                                {mean, {mean_stride_0}},
-                                                                                {rstd, {rstd_stride_0}},
-                                                                                {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                {grad_bias_slices, {grad_bias_slices_stride_0, 1}},
-                                                                                rows, cols, workers, 0, 0);
+  layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
+      cols, workers, 0, 0);
 }
 
 template <class Index>

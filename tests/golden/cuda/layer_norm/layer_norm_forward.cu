@@ -63,7 +63,8 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -189,8 +190,10 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
-          const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(bias.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
+          const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(bias.at(element));
           kw::Vector<T, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {

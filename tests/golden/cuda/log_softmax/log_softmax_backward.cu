@@ -56,8 +56,10 @@ KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<co
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(token, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(token, element),
+                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -172,12 +174,9 @@ KW_KERNEL(128, 1)
 void log_softmax_backward_short(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                 int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                 int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0, int lanes) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                         {maximum, {maximum_stride_0}},
-                                                                                         {sum_exp, {sum_exp_stride_0}},
-                                                                                         {d_y, {d_y_stride_0, 1}},
-                                                                                         {grad_x, {grad_x_stride_0, 1}},
-                                                                                         tokens, vocab, lanes, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
+      {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.

@@ -55,7 +55,8 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element),
+                static_cast<int>(reach - element));
           }
         }
       }

@@ -44,7 +44,8 @@ KW_DEVICE void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Ten
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
+      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -76,7 +77,8 @@ KW_DEVICE void mean_middle_backward_elements_by_rows(kw::Tensor<const T, 2> d_y,
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_hidden < length) {
-      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden, static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
+      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -100,9 +102,8 @@ void mean_middle_backward(const T* d_y, T* grad_x, int batch, int seq, int hidde
 KW_KERNEL(256, 1)
 void mean_middle_backward_ragged(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,
                                  int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  mean_middle_backward_elements_by_rows<kw::vector_length<T>(), 32, true, int>({d_y, {d_y_stride_0, 1}},
-                                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}},
-                                                                               batch, seq, hidden);
+  mean_middle_backward_elements_by_rows<kw::vector_length<T>(), 32, true, int>(
+      {d_y, {d_y_stride_0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch, seq, hidden);
 }
 
 // Any strides.

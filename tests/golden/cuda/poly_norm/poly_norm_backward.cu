@@ -83,7 +83,8 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   kw::Total<true, float> sum_slices_3_total = 0;
   kw::Total<true, float> grad_bias_slices_total = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -96,8 +97,10 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -145,9 +148,11 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
@@ -223,11 +228,13 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             if (slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
           }
         }
       }
@@ -276,22 +283,10 @@ void poly_norm_backward_short(const T* x, const float* gathered, const float* rs
                               T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                               float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                               int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                      {gathered},
-                                                                                                      {rstd, {0, 1}},
-                                                                                                      {gathered_2},
-                                                                                                      {rstd_2, {0, 1}},
-                                                                                                      {gathered_3},
-                                                                                                      {rstd_3, {0, 1}},
-                                                                                                      {d_y, {0, d_y_stride_1, 1}},
-                                                                                                      {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                      {sum_slices, {1}},
-                                                                                                      {sum_slices_2, {1}},
-                                                                                                      {sum_slices_3, {1}},
-                                                                                                      {grad_bias_slices, {1}},
-                                                                                                      1, batch_seq,
-                                                                                                      hidden, workers,
-                                                                                                      lanes, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -301,22 +296,10 @@ void poly_norm_backward(const T* x, const float* gathered, const float* rstd, co
                         float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
                         int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                         int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                     {gathered},
-                                                                                                     {rstd, {0, 1}},
-                                                                                                     {gathered_2},
-                                                                                                     {rstd_2, {0, 1}},
-                                                                                                     {gathered_3},
-                                                                                                     {rstd_3, {0, 1}},
-                                                                                                     {d_y, {0, d_y_stride_1, 1}},
-                                                                                                     {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                     {sum_slices, {1}},
-                                                                                                     {sum_slices_2, {1}},
-                                                                                                     {sum_slices_3, {1}},
-                                                                                                     {grad_bias_slices, {1}},
-                                                                                                     1, batch_seq,
-                                                                                                     hidden, workers, 0,
-                                                                                                     0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -326,21 +309,10 @@ void poly_norm_backward_streamed(const T* x, const float* gathered, const float*
                                  T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                  float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                  int64_t d_y_stride_1, int64_t grad_x_stride_1, int cached) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                {gathered},
-                                                                                                {rstd, {0, 1}},
-                                                                                                {gathered_2},
-                                                                                                {rstd_2, {0, 1}},
-                                                                                                {gathered_3},
-                                                                                                {rstd_3, {0, 1}},
-                                                                                                {d_y, {0, d_y_stride_1, 1}},
-                                                                                                {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                {sum_slices, {1}},
-                                                                                                {sum_slices_2, {1}},
-                                                                                                {sum_slices_3, {1}},
-                                                                                                {grad_bias_slices, {1}},
-                                                                                                1, batch_seq, hidden,
-                                                                                                workers, 0, cached);
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, false, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -350,22 +322,10 @@ void poly_norm_backward_short_ragged(const T* x, const float* gathered, const fl
                                      T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                      float* grad_bias_slices, int batch_seq, int hidden, int workers,
                                      int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                     {gathered},
-                                                                                                     {rstd, {0, 1}},
-                                                                                                     {gathered_2},
-                                                                                                     {rstd_2, {0, 1}},
-                                                                                                     {gathered_3},
-                                                                                                     {rstd_3, {0, 1}},
-                                                                                                     {d_y, {0, d_y_stride_1, 1}},
-                                                                                                     {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                     {sum_slices, {1}},
-                                                                                                     {sum_slices_2, {1}},
-                                                                                                     {sum_slices_3, {1}},
-                                                                                                     {grad_bias_slices, {1}},
-                                                                                                     1, batch_seq,
-                                                                                                     hidden, workers,
-                                                                                                     lanes, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -375,22 +335,10 @@ void poly_norm_backward_ragged(const T* x, const float* gathered, const float* r
                                T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                int64_t d_y_stride_1, int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                    {gathered},
-                                                                                                    {rstd, {0, 1}},
-                                                                                                    {gathered_2},
-                                                                                                    {rstd_2, {0, 1}},
-                                                                                                    {gathered_3},
-                                                                                                    {rstd_3, {0, 1}},
-                                                                                                    {d_y, {0, d_y_stride_1, 1}},
-                                                                                                    {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                    {sum_slices, {1}},
-                                                                                                    {sum_slices_2, {1}},
-                                                                                                    {sum_slices_3, {1}},
-                                                                                                    {grad_bias_slices, {1}},
-                                                                                                    1, batch_seq,
-                                                                                                    hidden, workers, 0,
-                                                                                                    0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -400,21 +348,10 @@ void poly_norm_backward_streamed_ragged(const T* x, const float* gathered, const
                                         T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                         float* grad_bias_slices, int batch_seq, int hidden, int workers,
                                         int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1, int cached) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, true, int>({x, {0, x_stride_1, 1}},
-                                                                                               {gathered},
-                                                                                               {rstd, {0, 1}},
-                                                                                               {gathered_2},
-                                                                                               {rstd_2, {0, 1}},
-                                                                                               {gathered_3},
-                                                                                               {rstd_3, {0, 1}},
-                                                                                               {d_y, {0, d_y_stride_1, 1}},
-                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                               {sum_slices, {1}},
-                                                                                               {sum_slices_2, {1}},
-                                                                                               {sum_slices_3, {1}},
-                                                                                               {grad_bias_slices, {1}},
-                                                                                               1, batch_seq, hidden,
-                                                                                               workers, 0, cached);
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, true, int>(
+      {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
+      {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
+      {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides.
@@ -428,18 +365,12 @@ void poly_norm_backward_strided(const T* x, const float* gathered, const float* 
                                 int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                                 int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                           {gathered},
-                                                                           {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                           {gathered_2},
-                                                                           {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                                           {gathered_3},
-                                                                           {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-                                                                           {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                           {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                                           {sum_slices_3, {1}}, {grad_bias_slices, {1}},
-                                                                           batch, seq, hidden, workers, 0, 0);
+  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
+      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
+      0, 0);
 }
 
 // More elements than an int counts.
@@ -453,19 +384,12 @@ void poly_norm_backward_large(const T* x, const float* gathered, const float* rs
                               int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                               int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                               int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                               {gathered},
-                                                                               {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                               {gathered_2},
-                                                                               {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                                               {gathered_3},
-                                                                               {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-                                                                               {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                               {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                                               {sum_slices_3, {1}},
-                                                                               {grad_bias_slices, {1}}, batch, seq,
-                                                                               hidden, workers, 0, 0);
+  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
+      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
+      0, 0);
 }
 
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
@@ -488,9 +412,13 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   int turn = 0;
   Index shift = 0;
   const auto sum_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
+  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(float)));
+  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
+  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
+      static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() *
+      kElements * static_cast<int>(sizeof(float)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -501,10 +429,14 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(sum_slices_v_next + (v * kw::threads() + kw::thread()), sum_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(sum_slices_2_v_next + (v * kw::threads() + kw::thread()), sum_slices_2.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(sum_slices_3_v_next + (v * kw::threads() + kw::thread()), sum_slices_3.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()), grad_bias_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_v_next + (v * kw::threads() + kw::thread()),
+                sum_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_2_v_next + (v * kw::threads() + kw::thread()),
+                sum_slices_2.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_3_v_next + (v * kw::threads() + kw::thread()),
+                sum_slices_3.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()),
+                grad_bias_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -549,10 +481,14 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            sum_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach - element));
-            sum_slices_2_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_2.at(element), static_cast<int>(reach - element));
-            sum_slices_3_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_3.at(element), static_cast<int>(reach - element));
-            grad_bias_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_bias_slices.at(element), static_cast<int>(reach - element));
+            sum_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach -
+                element));
+            sum_slices_2_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_2.at(element),
+                static_cast<int>(reach - element));
+            sum_slices_3_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_3.at(element),
+                static_cast<int>(reach - element));
+            grad_bias_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_bias_slices.at(element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -584,7 +520,8 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     float sum_total_3 = static_cast<float>(sum_total_3_total);
     float grad_bias_total = static_cast<float>(grad_bias_total_total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2,
+          sum_total_2_parts),
                              kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
                              kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
     else

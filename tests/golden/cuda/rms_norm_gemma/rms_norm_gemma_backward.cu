@@ -51,14 +51,18 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0) + cached * static_cast<int>(sizeof(T)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(float)) : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
   Index shift = 0;
   kw::Sums<float, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                               length, tiles);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(float)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(float)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -71,8 +75,10 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -113,9 +119,11 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
@@ -126,7 +134,8 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<float, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -163,11 +172,13 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             if (slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
           }
         }
       }
@@ -175,7 +186,8 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -198,16 +210,10 @@ void rms_norm_gemma_backward_short(const T* x, const W* weight, const float* rst
                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                           {weight, {1}},
-                                                                                                           {rstd, {0, 1}},
-                                                                                                           {d_y, {0, d_y_stride_1, 1}},
-                                                                                                           {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                           1, batch_seq,
-                                                                                                           hidden,
-                                                                                                           workers,
-                                                                                                           lanes, 0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -215,16 +221,10 @@ KW_KERNEL(512, 1)
 void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                              float* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                          {weight, {1}},
-                                                                                                          {rstd, {0, 1}},
-                                                                                                          {d_y, {0, d_y_stride_1, 1}},
-                                                                                                          {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                          1, batch_seq,
-                                                                                                          hidden,
-                                                                                                          workers, 0,
-                                                                                                          0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -233,15 +233,10 @@ void rms_norm_gemma_backward_narrow(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                       {weight, {1}},
-                                                                                                       {rstd, {0, 1}},
-                                                                                                       {d_y, {0, d_y_stride_1, 1}},
-                                                                                                       {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                       1, batch_seq,
-                                                                                                       hidden, workers,
-                                                                                                       0, 0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -250,18 +245,11 @@ void rms_norm_gemma_backward_shared(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                                                  {weight, {1}},
-                                                                                                                                  {rstd, {0, 1}},
-                                                                                                                                  {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                                  {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                  1,
-                                                                                                                                  batch_seq,
-                                                                                                                                  hidden,
-                                                                                                                                  workers,
-                                                                                                                                  0,
-                                                                                                                                  0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+      false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -270,15 +258,10 @@ void rms_norm_gemma_backward_streamed(const T* x, const W* weight, const float* 
                                       float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                     {weight, {1}},
-                                                                                                     {rstd, {0, 1}},
-                                                                                                     {d_y, {0, d_y_stride_1, 1}},
-                                                                                                     {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                     1, batch_seq,
-                                                                                                     hidden, workers, 0,
-                                                                                                     cached);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -287,16 +270,10 @@ void rms_norm_gemma_backward_short_ragged(const T* x, const W* weight, const flo
                                           float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                          {weight, {1}},
-                                                                                                          {rstd, {0, 1}},
-                                                                                                          {d_y, {0, d_y_stride_1, 1}},
-                                                                                                          {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                          1, batch_seq,
-                                                                                                          hidden,
-                                                                                                          workers,
-                                                                                                          lanes, 0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -305,15 +282,10 @@ void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                         {weight, {1}},
-                                                                                                         {rstd, {0, 1}},
-                                                                                                         {d_y, {0, d_y_stride_1, 1}},
-                                                                                                         {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                         1, batch_seq,
-                                                                                                         hidden,
-                                                                                                         workers, 0, 0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -322,15 +294,10 @@ void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                      {weight, {1}},
-                                                                                                      {rstd, {0, 1}},
-                                                                                                      {d_y, {0, d_y_stride_1, 1}},
-                                                                                                      {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                      1, batch_seq,
-                                                                                                      hidden, workers,
-                                                                                                      0, 0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -339,18 +306,11 @@ void rms_norm_gemma_backward_shared_ragged(const T* x, const W* weight, const fl
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                                                 {weight, {1}},
-                                                                                                                                 {rstd, {0, 1}},
-                                                                                                                                 {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                                 {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                 1,
-                                                                                                                                 batch_seq,
-                                                                                                                                 hidden,
-                                                                                                                                 workers,
-                                                                                                                                 0,
-                                                                                                                                 0);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+      true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -359,15 +319,10 @@ void rms_norm_gemma_backward_streamed_ragged(const T* x, const W* weight, const 
                                              float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                              int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                    {weight, {1}},
-                                                                                                    {rstd, {0, 1}},
-                                                                                                    {d_y, {0, d_y_stride_1, 1}},
-                                                                                                    {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                    1, batch_seq,
-                                                                                                    hidden, workers, 0,
-                                                                                                    cached);
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, cached);
 }
 
 // Any strides.
@@ -379,13 +334,10 @@ void rms_norm_gemma_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                      int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                      int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                                {weight, {weight_stride_0}},
-                                                                                {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                batch, seq, hidden, workers, 0, 0);
+  rms_norm_gemma_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -397,13 +349,10 @@ void rms_norm_gemma_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                                    {weight, {weight_stride_0}},
-                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                    {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                    batch, seq, hidden, workers, 0, 0);
+  rms_norm_gemma_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>

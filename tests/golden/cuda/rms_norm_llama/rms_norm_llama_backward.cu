@@ -53,14 +53,18 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
   int turn = 0;
   Index shift = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -73,8 +77,10 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -117,9 +123,11 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
@@ -130,7 +138,8 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -168,11 +177,13 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             if (slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
           }
         }
       }
@@ -180,7 +191,8 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -204,18 +216,10 @@ void rms_norm_llama_backward_short(const T* x, const W* weight, const float* rst
                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                    int lanes) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                               {weight, {1}},
-                                                                                                               {rstd, {0, 1}},
-                                                                                                               {d_y, {0, d_y_stride_1, 1}},
-                                                                                                               {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                               {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                               1,
-                                                                                                               batch_seq,
-                                                                                                               hidden,
-                                                                                                               workers,
-                                                                                                               lanes,
-                                                                                                               0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -223,17 +227,10 @@ KW_KERNEL(512, 1)
 void rms_norm_llama_backward(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                              {weight, {1}},
-                                                                                                              {rstd, {0, 1}},
-                                                                                                              {d_y, {0, d_y_stride_1, 1}},
-                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                              1,
-                                                                                                              batch_seq,
-                                                                                                              hidden,
-                                                                                                              workers,
-                                                                                                              0, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -242,16 +239,10 @@ void rms_norm_llama_backward_narrow(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                           {weight, {1}},
-                                                                                                           {rstd, {0, 1}},
-                                                                                                           {d_y, {0, d_y_stride_1, 1}},
-                                                                                                           {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                           1, batch_seq,
-                                                                                                           hidden,
-                                                                                                           workers, 0,
-                                                                                                           0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -260,18 +251,11 @@ void rms_norm_llama_backward_shared(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                                                          {weight, {1}},
-                                                                                                                                          {rstd, {0, 1}},
-                                                                                                                                          {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                                          {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                          1,
-                                                                                                                                          batch_seq,
-                                                                                                                                          hidden,
-                                                                                                                                          workers,
-                                                                                                                                          0,
-                                                                                                                                          0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true,
+      kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -280,16 +264,10 @@ void rms_norm_llama_backward_streamed(const T* x, const W* weight, const float* 
                                       WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>({x, {0, x_stride_1, 1}},
-                                                                                                         {weight, {1}},
-                                                                                                         {rstd, {0, 1}},
-                                                                                                         {d_y, {0, d_y_stride_1, 1}},
-                                                                                                         {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                         1, batch_seq,
-                                                                                                         hidden,
-                                                                                                         workers, 0,
-                                                                                                         cached);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -298,17 +276,10 @@ void rms_norm_llama_backward_short_ragged(const T* x, const W* weight, const flo
                                           WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                              {weight, {1}},
-                                                                                                              {rstd, {0, 1}},
-                                                                                                              {d_y, {0, d_y_stride_1, 1}},
-                                                                                                              {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                              1,
-                                                                                                              batch_seq,
-                                                                                                              hidden,
-                                                                                                              workers,
-                                                                                                              lanes, 0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -317,17 +288,10 @@ void rms_norm_llama_backward_ragged(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                             {weight, {1}},
-                                                                                                             {rstd, {0, 1}},
-                                                                                                             {d_y, {0, d_y_stride_1, 1}},
-                                                                                                             {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                             1,
-                                                                                                             batch_seq,
-                                                                                                             hidden,
-                                                                                                             workers, 0,
-                                                                                                             0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -336,16 +300,10 @@ void rms_norm_llama_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                          {weight, {1}},
-                                                                                                          {rstd, {0, 1}},
-                                                                                                          {d_y, {0, d_y_stride_1, 1}},
-                                                                                                          {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                          1, batch_seq,
-                                                                                                          hidden,
-                                                                                                          workers, 0,
-                                                                                                          0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -354,18 +312,11 @@ void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const fl
                                            WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                                                         {weight, {1}},
-                                                                                                                                         {rstd, {0, 1}},
-                                                                                                                                         {d_y, {0, d_y_stride_1, 1}},
-                                                                                                                                         {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                         1,
-                                                                                                                                         batch_seq,
-                                                                                                                                         hidden,
-                                                                                                                                         workers,
-                                                                                                                                         0,
-                                                                                                                                         0);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 128, T, WT>(), false, true,
+      kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -374,15 +325,10 @@ void rms_norm_llama_backward_streamed_ragged(const T* x, const W* weight, const 
                                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                              int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>({x, {0, x_stride_1, 1}},
-                                                                                                        {weight, {1}},
-                                                                                                        {rstd, {0, 1}},
-                                                                                                        {d_y, {0, d_y_stride_1, 1}},
-                                                                                                        {grad_x, {0, grad_x_stride_1, 1}},
-                                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                        1, batch_seq,
-                                                                                                        hidden, workers,
-                                                                                                        0, cached);
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      workers, 0, cached);
 }
 
 // Any strides.
@@ -394,13 +340,10 @@ void rms_norm_llama_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                      int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                      int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                                {weight, {weight_stride_0}},
-                                                                                {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                batch, seq, hidden, workers, 0, 0);
+  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -412,13 +355,10 @@ void rms_norm_llama_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                                    {weight, {weight_stride_0}},
-                                                                                    {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                                                    {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
-                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                    batch, seq, hidden, workers, 0, 0);
+  rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>

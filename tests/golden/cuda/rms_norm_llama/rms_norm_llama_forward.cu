@@ -63,7 +63,8 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
+                element), static_cast<int>(reach - element));
           }
         }
       }
@@ -101,7 +102,8 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
             if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
@@ -143,7 +145,8 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
             if (slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                  element));
           }
         }
       }
@@ -151,7 +154,8 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<WT, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {

@@ -49,14 +49,18 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0) + cached * static_cast<int>(sizeof(T)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(W32)) : 0) + cached * static_cast<int>(sizeof(T)));
   int turn = 0;
   Index shift = 0;
   kw::Sums<W32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, tiles);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(W32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(W32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -68,8 +72,10 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
+                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -122,7 +128,8 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<W32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -169,7 +176,8 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -191,15 +199,10 @@ void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rst
                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
-                                                                                                           {weight, {1}},
-                                                                                                           {rstd, {rstd_stride_0}},
-                                                                                                           {d_y, {d_y_stride_0, 1}},
-                                                                                                           {grad_x, {grad_x_stride_0, 1}},
-                                                                                                           {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                           rows, cols,
-                                                                                                           workers,
-                                                                                                           lanes, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
+      lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -208,15 +211,10 @@ void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, con
                              W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                              int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                              int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
-                                                                                                          {weight, {1}},
-                                                                                                          {rstd, {rstd_stride_0}},
-                                                                                                          {d_y, {d_y_stride_0, 1}},
-                                                                                                          {grad_x, {grad_x_stride_0, 1}},
-                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                          rows, cols,
-                                                                                                          workers, 0,
-                                                                                                          0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -225,14 +223,10 @@ void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                       {weight, {1}},
-                                                                                                       {rstd, {rstd_stride_0}},
-                                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                       rows, cols,
-                                                                                                       workers, 0, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -241,17 +235,11 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                                                  {weight, {1}},
-                                                                                                                                  {rstd, {rstd_stride_0}},
-                                                                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                                                                  {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                  rows,
-                                                                                                                                  cols,
-                                                                                                                                  workers,
-                                                                                                                                  0,
-                                                                                                                                  0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+      false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows of any length, read again in every stage.
@@ -260,15 +248,10 @@ void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* 
                                       W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                       int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                     {weight, {1}},
-                                                                                                     {rstd, {rstd_stride_0}},
-                                                                                                     {d_y, {d_y_stride_0, 1}},
-                                                                                                     {grad_x, {grad_x_stride_0, 1}},
-                                                                                                     {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                     rows, cols,
-                                                                                                     workers, 0,
-                                                                                                     cached);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      cached);
 }
 
 // The same, where rows begin anywhere.
@@ -277,15 +260,10 @@ void rms_norm_mixed_backward_short_ragged(const T* x, const W* weight, const flo
                                           W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                           int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
-                                                                                                          {weight, {1}},
-                                                                                                          {rstd, {rstd_stride_0}},
-                                                                                                          {d_y, {d_y_stride_0, 1}},
-                                                                                                          {grad_x, {grad_x_stride_0, 1}},
-                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                          rows, cols,
-                                                                                                          workers,
-                                                                                                          lanes, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
+      lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -294,14 +272,10 @@ void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
-                                                                                                         {weight, {1}},
-                                                                                                         {rstd, {rstd_stride_0}},
-                                                                                                         {d_y, {d_y_stride_0, 1}},
-                                                                                                         {grad_x, {grad_x_stride_0, 1}},
-                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                         rows, cols,
-                                                                                                         workers, 0, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -310,14 +284,10 @@ void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                      {weight, {1}},
-                                                                                                      {rstd, {rstd_stride_0}},
-                                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                                      {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                      rows, cols,
-                                                                                                      workers, 0, 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -326,17 +296,11 @@ void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const fl
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                                                 {weight, {1}},
-                                                                                                                                 {rstd, {rstd_stride_0}},
-                                                                                                                                 {d_y, {d_y_stride_0, 1}},
-                                                                                                                                 {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                                 {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                 rows,
-                                                                                                                                 cols,
-                                                                                                                                 workers,
-                                                                                                                                 0,
-                                                                                                                                 0);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+      true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -345,14 +309,10 @@ void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const 
                                              W32* grad_weight_slices, int rows, int cols, int workers,
                                              int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                              int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                    {weight, {1}},
-                                                                                                    {rstd, {rstd_stride_0}},
-                                                                                                    {d_y, {d_y_stride_0, 1}},
-                                                                                                    {grad_x, {grad_x_stride_0, 1}},
-                                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                    rows, cols, workers,
-                                                                                                    0, cached);
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      cached);
 }
 
 // Any strides.
@@ -362,13 +322,10 @@ void rms_norm_mixed_backward_strided(const T* x, const W* weight, const float* r
                                      int64_t x_stride_1, int64_t weight_stride_0, int64_t rstd_stride_0,
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                      int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                                {weight, {weight_stride_0}},
-                                                                                {rstd, {rstd_stride_0}},
-                                                                                {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                                {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                rows, cols, workers, 0, 0);
+  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -379,13 +336,10 @@ void rms_norm_mixed_backward_large(const T* x, const W* weight, const float* rst
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                    int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                                    {weight, {weight_stride_0}},
-                                                                                    {rstd, {rstd_stride_0}},
-                                                                                    {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                                    {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                                    {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                    rows, cols, workers, 0, 0);
+  rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 template <class Index>

@@ -47,14 +47,18 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + cached * static_cast<int>(sizeof(TW)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + cached * static_cast<int>(sizeof(TW)));
   int turn = 0;
   Index shift = 0;
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(TW)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
+      kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(TW)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -66,8 +70,10 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
+                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -120,7 +126,8 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<TW32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -170,7 +177,8 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+              : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -192,16 +200,10 @@ void rms_norm_none_backward_short(const T* x, const W* weight, const T* rstd, co
                                   TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                   int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                   int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
-                                                                                                              {weight, {1}},
-                                                                                                              {rstd, {rstd_stride_0}},
-                                                                                                              {d_y, {d_y_stride_0, 1}},
-                                                                                                              {grad_x, {grad_x_stride_0, 1}},
-                                                                                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                              rows,
-                                                                                                              cols,
-                                                                                                              workers,
-                                                                                                              lanes, 0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
+      lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -210,15 +212,10 @@ void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW
                             TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                             int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>({x, {x_stride_0, 1}},
-                                                                                                             {weight, {1}},
-                                                                                                             {rstd, {rstd_stride_0}},
-                                                                                                             {d_y, {d_y_stride_0, 1}},
-                                                                                                             {grad_x, {grad_x_stride_0, 1}},
-                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                             rows, cols,
-                                                                                                             workers, 0,
-                                                                                                             0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -227,15 +224,10 @@ void rms_norm_none_backward_narrow(const T* x, const W* weight, const T* rstd, c
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                          {weight, {1}},
-                                                                                                          {rstd, {rstd_stride_0}},
-                                                                                                          {d_y, {d_y_stride_0, 1}},
-                                                                                                          {grad_x, {grad_x_stride_0, 1}},
-                                                                                                          {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                          rows, cols,
-                                                                                                          workers, 0,
-                                                                                                          0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -244,17 +236,11 @@ void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, c
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                                                         {weight, {1}},
-                                                                                                                                         {rstd, {rstd_stride_0}},
-                                                                                                                                         {d_y, {d_y_stride_0, 1}},
-                                                                                                                                         {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                         rows,
-                                                                                                                                         cols,
-                                                                                                                                         workers,
-                                                                                                                                         0,
-                                                                                                                                         0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true,
+      kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // Rows of any length, read again in every stage.
@@ -263,15 +249,10 @@ void rms_norm_none_backward_streamed(const T* x, const W* weight, const T* rstd,
                                      TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                      int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                      int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>({x, {x_stride_0, 1}},
-                                                                                                        {weight, {1}},
-                                                                                                        {rstd, {rstd_stride_0}},
-                                                                                                        {d_y, {d_y_stride_0, 1}},
-                                                                                                        {grad_x, {grad_x_stride_0, 1}},
-                                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                        rows, cols,
-                                                                                                        workers, 0,
-                                                                                                        cached);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      cached);
 }
 
 // The same, where rows begin anywhere.
@@ -280,15 +261,10 @@ void rms_norm_none_backward_short_ragged(const T* x, const W* weight, const T* r
                                          TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                          int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                          int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
-                                                                                                             {weight, {1}},
-                                                                                                             {rstd, {rstd_stride_0}},
-                                                                                                             {d_y, {d_y_stride_0, 1}},
-                                                                                                             {grad_x, {grad_x_stride_0, 1}},
-                                                                                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                             rows, cols,
-                                                                                                             workers,
-                                                                                                             lanes, 0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
+      lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -297,15 +273,10 @@ void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, c
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>({x, {x_stride_0, 1}},
-                                                                                                            {weight, {1}},
-                                                                                                            {rstd, {rstd_stride_0}},
-                                                                                                            {d_y, {d_y_stride_0, 1}},
-                                                                                                            {grad_x, {grad_x_stride_0, 1}},
-                                                                                                            {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                            rows, cols,
-                                                                                                            workers, 0,
-                                                                                                            0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -314,14 +285,10 @@ void rms_norm_none_backward_narrow_ragged(const T* x, const W* weight, const T* 
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                           int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                         {weight, {1}},
-                                                                                                         {rstd, {rstd_stride_0}},
-                                                                                                         {d_y, {d_y_stride_0, 1}},
-                                                                                                         {grad_x, {grad_x_stride_0, 1}},
-                                                                                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                         rows, cols,
-                                                                                                         workers, 0, 0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -330,17 +297,11 @@ void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* 
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                           int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                                                        {weight, {1}},
-                                                                                                                                        {rstd, {rstd_stride_0}},
-                                                                                                                                        {d_y, {d_y_stride_0, 1}},
-                                                                                                                                        {grad_x, {grad_x_stride_0, 1}},
-                                                                                                                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                                                        rows,
-                                                                                                                                        cols,
-                                                                                                                                        workers,
-                                                                                                                                        0,
-                                                                                                                                        0);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true,
+      kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -349,15 +310,10 @@ void rms_norm_none_backward_streamed_ragged(const T* x, const W* weight, const T
                                             TW32* grad_weight_slices, int rows, int cols, int workers,
                                             int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                             int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>({x, {x_stride_0, 1}},
-                                                                                                       {weight, {1}},
-                                                                                                       {rstd, {rstd_stride_0}},
-                                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                                       {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                                       rows, cols,
-                                                                                                       workers, 0,
-                                                                                                       cached);
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      cached);
 }
 
 // Any strides.
@@ -367,13 +323,10 @@ void rms_norm_none_backward_strided(const T* x, const W* weight, const T* rstd, 
                                     int64_t x_stride_1, int64_t weight_stride_0, int64_t rstd_stride_0,
                                     int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                     int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                               {weight, {weight_stride_0}},
-                                                                               {rstd, {rstd_stride_0}},
-                                                                               {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                               {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                               rows, cols, workers, 0, 0);
+  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -384,13 +337,10 @@ void rms_norm_none_backward_large(const T* x, const W* weight, const T* rstd, co
                                   int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                   int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                   int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                                   {weight, {weight_stride_0}},
-                                                                                   {rstd, {rstd_stride_0}},
-                                                                                   {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                                   {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                                   {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                                                                   rows, cols, workers, 0, 0);
+  rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
+      {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
+      {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 template <class Index>

@@ -54,7 +54,8 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
+                static_cast<int>(reach - element));
           }
         }
       }

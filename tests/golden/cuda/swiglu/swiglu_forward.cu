@@ -41,8 +41,10 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
       const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
       const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
       const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
-      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
+      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
+          static_cast<int>(reach - first_i_intermediate));
+      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate),
+          static_cast<int>(reach - first_i_intermediate));
     }
   }
   KW_UNROLL
@@ -81,8 +83,10 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_intermediate < length) {
-      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach - first_i_intermediate));
+      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
+          static_cast<int>(reach - first_i_intermediate));
+      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate),
+          static_cast<int>(reach - first_i_intermediate));
     }
   }
   KW_UNROLL

@@ -44,7 +44,8 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tenso
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL
@@ -87,7 +88,8 @@ KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> direction, k
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_vocab < length) {
-      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab),
+          static_cast<int>(reach - first_i_vocab));
     }
   }
   KW_UNROLL

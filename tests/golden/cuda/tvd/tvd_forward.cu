@@ -52,8 +52,10 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(p_v_next + (v * kw::threads() + kw::thread()), p.at(token, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(q_v_next + (v * kw::threads() + kw::thread()), q.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(p_v_next + (v * kw::threads() + kw::thread()), p.at(token, element),
+                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(q_v_next + (v * kw::threads() + kw::thread()), q.at(token, element),
+                static_cast<int>(reach - element));
           }
         }
       }
@@ -296,7 +298,8 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v1_slices_v_next + (v * kw::threads() + kw::thread()), v1_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v1_slices_v_next + (v * kw::threads() + kw::thread()),
+                v1_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -332,7 +335,8 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v1_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach - element));
+            v1_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach -
+                element));
           }
         }
       }
