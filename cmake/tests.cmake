@@ -66,6 +66,8 @@ endforeach()
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/gpu/*.cpp)
 if(sources)
   kw_add_test(gpu kw_all ${sources})
+  target_compile_definitions(test_gpu PRIVATE
+    KW_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KW_BINARY_DIR="${CMAKE_BINARY_DIR}")
   set_tests_properties(gpu PROPERTIES DISABLED TRUE)
 endif()
 

@@ -47,7 +47,7 @@ TEST(Manifest, EveryFieldSurvives) {
                      {Argument::Kind::Write, "y"},
                      {Argument::Kind::Scalar, "flag", 0, "bool"},
                      {Argument::Kind::Constant, "next_pow2(n)", 0, "", "BLOCK"}};
-  entry.launch = {{"ceil_div(n, 1024)", "2", "3"}, {"128", "1", "1"}, "4*bytes(x)", 8, 3};
+  entry.launch = {{"ceil_div(n, 1024)", "2", "3"}, {"128", "1", "1"}, "4*bytes(x)", "8", 3};
   manifest.passes = {{"forward",
                       {{"x", Role::Input, "T", {"n"}},
                        {"y", Role::Output, "T", {"n"}, {"x"}, "x"},
