@@ -8,6 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/checkpoint.h"
 #include "cli/stages.h"
 #include "cli/standing.h"
@@ -179,6 +180,14 @@ class Development {
                     profile::bytes_text(memory.eager_kept), profile::bytes_text(memory.forward_peak),
                     profile::bytes_text(memory.backward_peak), profile::bytes_text(memory.eager_forward_peak),
                     profile::bytes_text(memory.eager_backward_peak)));
+    if (options_.target != "triton") {
+      const std::vector<std::string> use = {fmt::format("kw act {}{} --into package:my_kernels", name_,
+                                                        options_.target == "cuda" ? " --target cpu,cuda" : ""),
+                                            "pip install ./my_kernels --no-build-isolation",
+                                            fmt::format("from my_kernels import {}", name_)};
+      object_["use"] = use;
+      say("use it from PyTorch:\n  " + join(use, "\n  ") + "\n");
+    }
     return ended("done", 0);
   }
 
