@@ -116,8 +116,8 @@ struct Manifest {
   std::vector<std::string> sizes;                         // size symbols, in order
   std::map<std::string, std::vector<std::string>> types;  // type parameter → the dtypes that it may be
   std::vector<Scalar> scalars;
-  std::vector<std::string> constraints;  // conditions on sizes that every call fulfils
-  bool deterministic = true;             // two calls agree to the bit
+  std::vector<std::string> constraints;         // conditions on sizes that every call fulfils
+  bool deterministic = true;                    // two calls agree to the bit
   std::vector<std::string> architectures = {};  // cuda: "sm_90"; none: all that the engine has a model of
   std::vector<Pass> passes;
 

@@ -12,7 +12,7 @@ using Pins = std::map<std::string, std::string>;
 
 bool adds_atomically(const act::Generated& generated) {
   for (const auto& [file, text] : generated.files)
-    if (text.find("add_atomically") != std::string::npos || text.find("kPlace, true>") != std::string::npos)
+    if (text.find("add_atomically") != std::string::npos || text.find("kRagged, true>") != std::string::npos)
       return true;
   return false;
 }

@@ -429,9 +429,11 @@ class Writer {
     const std::string room = text_.column_sums == 0 ? "0" : times + "room * static_cast<int>(sizeof(" + type + "))";
     if (text_.column_sums == 1)
       sums_.line("const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;");
-    const std::string head = "kw::Sums<" + type + ", kVector, kVectors, kPlace, kRagged" + (program_.atomic ? ", true> " : "> ") + name + "(";
+    const std::string head = "kw::Sums<" + type + ", kVector, kVectors, kPlace, kRagged" +
+                             (program_.atomic ? ", true> " : "> ") + name + "(";
     for (const std::string& line : split_lines(
-             bracketed(head, {buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")", room, "length", "tiles"}, ");", 116)))
+             bracketed(head, {buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")", room, "length", "tiles"},
+                       ");", 116)))
       sums_.line(line);
     body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
     body.element.line(terms + "[k] = " + term + ";");

@@ -1,0 +1,302 @@
+"""A package of kernels, built once for this machine: every gate that its own tests ask is passed by three ops and fails
+where it must; it holds what it says, its modules keep their state_dict, and DistributedDataParallel trains them."""
+
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+import pytest
+import torch
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KW = ROOT / os.environ.get("BUILD", "build") / "kw"
+OPS = ["swiglu", "rms_norm_llama", "softmax"]
+sys.path.insert(0, str(ROOT / "python"))
+
+from kernelwright import build_backend, gates  # noqa: E402
+
+
+def kw(folder, *arguments):
+    run = subprocess.run([KW, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory):
+    """The package's folder, built for the CPU and importable."""
+    workspace = tmp_path_factory.mktemp("workspace")
+    for op in OPS:
+        kw(workspace, "understand", ROOT / "examples" / f"{op}.py", "--quiet")
+    kw(workspace, "act", *OPS, "--into", "package:tried_kernels", "--yes", "--quiet")
+    folder = workspace / "tried_kernels"
+    build_backend.build(folder, targets=["cpu"], march="native", jobs=2)
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="session")
+def subjects(package):
+    """op → what the gates are asked about: as the package's own test says."""
+    made = {}
+    for op in OPS:
+        text = (package / "tests" / f"test_{op}.py").read_text()
+        line = next(line for line in text.splitlines() if line.startswith("SUBJECT = "))
+        scope = {"gates": gates}
+        exec(line, scope)
+        made[op] = scope["SUBJECT"]
+    return made
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("gate", gates.GATES, ids=lambda gate: gate.__name__)
+def test_an_op_passes(subjects, op, gate):
+    gate(subjects[op])
+
+
+class Wrong:
+    """A subject with something put in the place of a part of it."""
+
+    def __init__(self, subject, **parts):
+        self.__dict__.update(subject.__dict__)
+        self.__dict__.update(parts)
+        self.subject = subject
+
+    def __getattr__(self, name):
+        return getattr(self.subject, name)
+
+    tensors = gates.Subject.tensors
+    roads = gates.Subject.roads
+    differentiable = gates.Subject.differentiable
+
+
+class WrongOp:
+    def __init__(self, op, **parts):
+        self.__dict__.update(op.__dict__)
+        self.__dict__.update(parts)
+
+
+class Doubled(torch.autograd.Function):
+    """The right value, and twice the gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 2 * gradient
+
+
+class Counting(torch.autograd.Function):
+    """A gradient that is another one each time."""
+
+    calls = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        Counting.calls += 1
+        return Counting.calls * gradient
+
+
+def dense_only(function):
+    """Reads every tensor as if it were dense."""
+
+    def call(*tensors, **options):
+        strides = [torch.empty(t.shape, device="meta").stride() for t in tensors]
+        return function(*[t.as_strided(t.shape, s) for t, s in zip(tensors, strides)], **options)
+
+    return call
+
+
+# As long as it lives, its ops do.
+WRONG_OPS = torch.library.Library("kw_wrong", "FRAGMENT")
+
+
+def wrong_subjects(subjects):
+    """gate → a subject that it must refuse."""
+    s = subjects["swiglu"]
+    norm = subjects["rms_norm_llama"]
+    soft = subjects["softmax"]
+    library = WRONG_OPS
+    library.define("op(Tensor gate, Tensor up) -> Tensor")
+    library.impl("op", lambda gate, up: s.reference(gate, up), "CPU")
+    torch.library.register_fake("kw_wrong::op", lambda gate, up: gate.new_empty(gate.shape[1:]), lib=library)
+
+    def breaks_the_graph(gate, up):
+        return s.function(gate, up) if gate.detach().sum().item() < 1e30 else gate
+
+    def in_place(gate, up, **_):
+        gate.mul_(2)
+        return s.reference(gate, up)
+
+    def saves(gate, up):
+        with torch.enable_grad():
+            return s.reference(gate.detach().requires_grad_(), up)
+
+    def warns_always(gate, up, strict=False):
+        import warnings
+
+        if strict:
+            raise NotImplementedError
+        warnings.warn("swiglu runs its reference: again", stacklevel=2)
+        return s.reference(gate, up)
+
+    kept = []
+
+    def keeps(gate, up, **_):
+        result = s.reference(gate.clone(), up)
+        kept.append(result)
+        return result
+
+    def refuses_empty(gate, up, **_):
+        assert gate.numel() > 0
+        return s.reference(gate, up)
+
+    def all_gradients(x, weight, eps=1e-6):
+        class Every(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, weight):
+                y, rstd = norm.module._forward(x, weight, eps)
+                ctx.save_for_backward(x, weight, rstd)
+                return y
+
+            @staticmethod
+            def backward(ctx, d_y):
+                return norm.module._backward(*ctx.saved_tensors, d_y)
+
+        return Every.apply(x, weight)
+
+    def narrows(x, **_):
+        return soft.function(x.to(torch.get_autocast_dtype("cpu")))
+
+    def as_bf16(gate, up, **_):
+        return s.function(gate.bfloat16(), up.bfloat16())
+
+    def twice(function, wrapper=Doubled):
+        return lambda *t, **_: wrapper.apply(function(*t))
+
+    doubled = Wrong(s, function=twice(s.function))
+    g = gates
+    return [
+        (g.values_and_gradients_are_the_references, doubled),
+        (g.values_and_gradients_are_the_references, Wrong(s, op=WrongOp(s.op, traced=lambda a, b: s.op.traced(b, a)))),
+        (g.the_ops_pass_opcheck, Wrong(s, public=torch.ops.kw_wrong.op.default)),
+        (g.it_compiles_whole, Wrong(s, function=breaks_the_graph)),
+        (g.it_compiles_whole, doubled),
+        (g.a_graph_calls_the_op, Wrong(s, function=s.reference)),
+        (g.autocast_computes_as_the_reference, Wrong(soft, function=narrows)),
+        (g.every_mixture_of_types_computes_as_the_reference, Wrong(s, function=as_bf16)),
+        (g.what_no_kernel_serves_runs_the_reference_and_warns_once, Wrong(s, function=warns_always)),
+        (g.frozen_inputs_cost_nothing, Wrong(norm, function=lambda *t, **_: all_gradients(*t))),
+        (g.no_grad_saves_nothing, Wrong(s, function=saves)),
+        (g.nothing_is_kept_behind_the_graph, Wrong(s, function=keeps)),
+        (g.a_graph_is_walked_twice, Wrong(s, function=twice(s.function, Counting))),
+        (g.checkpointing_agrees, doubled),
+        (g.gradients_accumulate, doubled),
+        (g.a_second_derivative_is_refused_clearly, Wrong(s, function=lambda *t, **_: s.reference(*t))),
+        (g.any_layout_of_inputs_is_served, Wrong(s, function=dense_only(s.function))),
+        (g.any_layout_of_incoming_gradients_is_served, doubled),
+        (g.empty_tensors_are_served, Wrong(s, function=refuses_empty)),
+        (g.inputs_are_left_alone, Wrong(s, function=in_place)),
+    ]
+
+
+def test_every_gate_refuses_what_is_wrong(subjects):
+    tried = set()
+    for gate, wrong in wrong_subjects(subjects):
+        tried.add(gate)
+        refused = False
+        try:
+            gate(wrong)
+        except Exception:  # an assertion of the gate, or PyTorch's own complaint
+            refused = True
+        assert refused, f"{gate.__name__} let it pass"
+    assert tried == set(gates.GATES)
+
+
+def test_a_module_keeps_its_state_dict_and_loads_the_sources_checkpoint(package):
+    module = importlib.import_module("tried_kernels.rms_norm_llama")
+    ours, source = module.RMSNormLlama(64, eps=1e-3), module._Source(64, eps=1e-3)
+    torch.nn.init.normal_(source.weight)
+    assert list(ours.state_dict()) == list(source.state_dict())
+    ours.load_state_dict(source.state_dict(), strict=True)
+    x = torch.randn(2, 3, 64)
+    torch.testing.assert_close(ours(x), source(x))
+    assert (ours(x) - module._Source(64)(x)).abs().max() > 1e-4  # the constructor's eps is the one that is used
+
+
+def test_the_record_says_what_the_package_was_made_from(package):
+    record = json.loads((package / "tried_kernels" / "record.json").read_text())
+    assert record["generator"].startswith("kernelwright ")
+    assert sorted(record["kernels"]) == sorted(OPS)
+    for kernel in record["kernels"].values():
+        assert len(kernel["profile"]) == 64 and kernel["targets"] == ["cpu", "cuda"]
+    assert torch.__version__.split("+")[0].startswith(("2.11", "2.12", "2.13")) and record["torch"] == ">=2.11,<2.14"
+
+
+def test_the_library_needs_libtorch_cpu_and_no_other_part_of_pytorch(package):
+    needed = subprocess.run(
+        ["readelf", "-d", package / "tried_kernels" / "_ops.so"], capture_output=True, text=True, check=True
+    ).stdout
+    names = [line.split("[")[1].rstrip("]\n") for line in needed.splitlines() if "NEEDED" in line]
+    assert "libtorch_cpu.so" in names
+    assert not [
+        n for n in names if n.startswith(("libtorch", "libc10", "libcuda", "libgomp")) and n != "libtorch_cpu.so"
+    ]
+
+
+def test_a_wheel_holds_the_package_and_its_library(package, tmp_path):
+    wheel = build_backend.pack(package, tmp_path)
+    with zipfile.ZipFile(tmp_path / wheel) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "installed")
+    assert {"tried_kernels/__init__.py", "tried_kernels/_ops.so", "tried_kernels/record.json"} <= set(names)
+    program = "import torch, tried_kernels; x = torch.randn(2, 3, 8); print(tried_kernels.swiglu(x, x).shape)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path / "installed", timeout=120
+    )
+    assert run.stdout == "torch.Size([2, 3, 8])\n", run.stderr
+
+
+def _train(rank, folder, port, queue):
+    sys.path.insert(0, folder)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
+    module = importlib.import_module("tried_kernels.rms_norm_llama")
+    model = torch.nn.parallel.DistributedDataParallel(module.RMSNormLlama(16))
+    x = torch.randn(2, 2, 4, 16, generator=torch.Generator().manual_seed(0))
+    model(x[rank]).square().sum().backward()
+    if rank == 0:
+        queue.put(model.module.weight.grad.tolist())
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_train_it_with_ddp(package):
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    workers = [context.Process(target=_train, args=(r, str(package), port, queue)) for r in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    module = importlib.import_module("tried_kernels.rms_norm_llama")
+    alone = module._Source(16)
+    x = torch.randn(2, 2, 4, 16, generator=torch.Generator().manual_seed(0))
+    (sum(alone(part).square().sum() for part in x) / 2).backward()
+    torch.testing.assert_close(torch.tensor(queue.get()), alone.weight.grad)
