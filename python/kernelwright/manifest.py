@@ -106,6 +106,7 @@ class Call:
             "unit": lambda name: of[name].dim() == 0 or of[name].shape[-1] == 1 or of[name].stride(-1) == 1,
             "packed": lambda name: _is_packed(of[name]),
             "aligned": lambda name, n: _is_aligned(of[name], n),
+            "starts": lambda name, n: of[name].numel() == 0 or of[name].data_ptr() % n == 0,
             "bytes": lambda name: of[name].element_size(),
             "numel": lambda name: of[name].numel(),
             "shape": lambda name, d: of[name].shape[d],

@@ -99,6 +99,11 @@ inline bool aligned(const View& view, std::int64_t to) {
   return true;
 }
 
+// Its address alone.
+inline bool starts(const View& view, std::int64_t at) {
+  return numel(view) == 0 || reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(at) == 0;
+}
+
 inline bool same_shape(const View& a, const std::int64_t* sizes, std::int64_t rank) {
   return a.rank == rank && std::memcmp(a.sizes, sizes, static_cast<std::size_t>(rank) * sizeof(std::int64_t)) == 0;
 }
