@@ -24,10 +24,15 @@ struct Options {
 
 constexpr const char* kTargets[] = {"cpu", "cuda", "triton"};
 
-// How long each pass took, by the report of a target; nothing where there is no such report.
-ordered_json speeds_in(const ordered_json& report, const std::string& target) {
-  return report.is_object() && report.value("target", "") == target ? report.value("speeds", ordered_json::array())
-                                                                    : ordered_json::array();
+// How long each pass took, by the report of a target; nothing where there is no such report, or a broken one.
+ordered_json speeds_in(ordered_json report, const std::string& target) {
+  ordered_json rows = ordered_json::array();
+  if (!report.is_object() || report["target"] != target) return rows;
+  for (ordered_json& row : report["speeds"])
+    if (row.is_object() && row["pass"].is_string() && row["sizes"].is_string() && row["milliseconds"].is_number() &&
+        row["share"].is_number())
+      rows.push_back(row);
+  return rows;
 }
 
 std::string timing_lines(const ordered_json& before, const ordered_json& after) {

@@ -29,13 +29,16 @@ Status read_report(const profile::KernelFolder& folder, Standing& standing) {
   const std::string path = folder.file("verify/report.json");
   if (!file_exists(path)) return {};
   KW_TRY(const std::string text, read_text(path));
-  const auto object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) return {};  // a broken report is no report: verify writes it again
-  standing.report_target = object.value("target", "");
+  auto object = nlohmann::json::parse(text, nullptr, false);
+  // A broken report is no report: verify writes it again.
+  if (!object.is_object() || !object["target"].is_string() || !object["kernel_hash"].is_string() ||
+      !object["passed"].is_boolean())
+    return {};
+  standing.report_target = object["target"];
   KW_TRY(const std::optional<act::Generated> files, files_on_disk(folder, standing.report_target));
   standing.judged =
-      files && verify::kernel_hash(files->manifest, files->files) == object.value("kernel_hash", std::string());
-  standing.passed = standing.judged && object.value("passed", false);
+      files && verify::kernel_hash(files->manifest, files->files) == object["kernel_hash"].get<std::string>();
+  standing.passed = standing.judged && object["passed"].get<bool>();
   return {};
 }
 

@@ -48,3 +48,14 @@ def test_a_kernel_that_waits_for_approval_does_not_stop_the_others(kw, relu, tmp
 def test_what_is_to_be_made_again_must_be_said(kw, relu, arguments):
     run = kw("regen", *arguments)
     assert run.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "report", ["", "{", "[]", '{"target": 3, "passed": "x"}', '{"target": "cpu", "speeds": [{"pass": 1}]}']
+)
+def test_a_broken_report_is_no_report(kw, relu, report):
+    (relu.parents[2] / "verify/report.json").write_text(report)
+    run = kw("status")
+    assert run.returncode == 0 and "kw verify relu" in run.stdout
+    code, (kernel,) = regen(kw, "relu")
+    assert code == 0 and kernel["report"]["passed"]
