@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -12,6 +13,20 @@
 #include "cli/stages.h"
 
 namespace kw::cli {
+namespace {
+
+// A folder that holds something else keeps it.
+Status may_write(const std::string& directory, const std::string& package,
+                 const std::map<std::string, std::string>& files) {
+  if (file_exists(directory + "/" + package + "/record.json")) return {};  // a package that an earlier act wrote
+  for (const auto& [path, _] : files)
+    if (file_exists(directory + "/" + path))
+      return bad_input(fmt::format("{}/{} is there already, and not from kw", directory, path), {},
+                       "another folder, or that file out of the way");
+  return {};
+}
+
+}  // namespace
 
 Result<Answer> run_package(const Globals& globals, const PackageRequest& request) {
   KW_TRY(const std::string directory, act::package_directory(request.into));
@@ -38,6 +53,7 @@ Result<Answer> run_package(const Globals& globals, const PackageRequest& request
     kernels.push_back(std::move(kernel));
   }
   KW_TRY(const auto files, act::package(kernels, options));
+  KW_CHECK(may_write(directory, options.name, files));
   progress.step("write");
   for (const auto& [path, text] : files) KW_CHECK(write_file_atomically(directory + "/" + path, text));
   nlohmann::ordered_json object = {{"package", options.name},

@@ -61,3 +61,18 @@ def test_what_cannot_become_a_package_is_refused_and_writes_nothing(kw, understo
     assert run.returncode == code
     assert words in run.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_holds_something_else_keeps_it(kw, understood, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/pyproject.toml").write_text("[project]\n")
+    run = kw("act", "swiglu", "--into", "package:mine", "--yes")
+    assert run.returncode == 2 and "mine/pyproject.toml is there already" in run.stderr
+    assert [path.name for path in (tmp_path / "mine").rglob("*")] == ["pyproject.toml"]
+    assert (tmp_path / "mine/pyproject.toml").read_text() == "[project]\n"
+
+
+def test_a_package_is_written_again_over_itself(kw, understood, tmp_path):
+    for _ in range(2):
+        run = kw("act", "swiglu", "--into", "package:again", "--yes")
+        assert run.returncode == 0, run.stderr
