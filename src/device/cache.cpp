@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -55,17 +56,31 @@ std::string default_cache_folder() {
 
 Result<Cache::Made> Cache::file(const std::string& key, const std::string& extension,
                                 const std::function<Result<std::string>()>& make) const {
+  KW_TRY(MadeSet set, files(key, {extension}, [&]() -> Result<std::vector<std::string>> {
+           KW_TRY(std::string content, make());
+           return std::vector{std::move(content)};
+         }));
+  return Made{std::move(set.paths.front()), set.hit};
+}
+
+Result<Cache::MadeSet> Cache::files(const std::string& key, const std::vector<std::string>& extensions,
+                                    const std::function<Result<std::vector<std::string>>()>& make) const {
   KW_ASSERT(key.size() > 2 && key.find('/') == std::string::npos, "a key is a hash");
   const std::string folder = folder_ + "/" + key.substr(0, 2);
-  const std::string path = folder + "/" + key + extension;
-  if (is_whole(path)) return Made{path, true};
+  std::vector<std::string> paths;
+  for (const std::string& extension : extensions) paths.push_back(folder + "/" + key + extension);
+  const auto all_whole = [&] { return std::all_of(paths.begin(), paths.end(), is_whole); };
+  if (all_whole()) return MadeSet{paths, true};
   KW_CHECK(make_directories(folder));
   KW_TRY(const Lock lock, Lock::take(folder + "/" + key + ".lock"));
-  if (is_whole(path)) return Made{path, true};  // made while this one waited
-  KW_TRY(const std::string content, make());
-  KW_CHECK(write_file_atomically(path, content));
-  KW_CHECK(write_file_atomically(path + ".sha256", sha256_hex(content)));
-  return Made{path, false};
+  if (all_whole()) return MadeSet{paths, true};  // made while this one waited
+  KW_TRY(const std::vector<std::string> contents, make());
+  KW_ASSERT(contents.size() == paths.size(), "a content for every file");
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    KW_CHECK(write_file_atomically(paths[i], contents[i]));
+    KW_CHECK(write_file_atomically(paths[i] + ".sha256", sha256_hex(contents[i])));
+  }
+  return MadeSet{paths, false};
 }
 
 }  // namespace kw::device

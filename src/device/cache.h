@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -25,6 +26,15 @@ class Cache {
   // for one key at once, one makes and the others wait. A file that is damaged is made again.
   Result<Made> file(const std::string& key, const std::string& extension,
                     const std::function<Result<std::string>()>& make) const;
+
+  struct MadeSet {
+    std::vector<std::string> paths;  // in the order of the extensions
+    bool hit = false;                // all were there already
+  };
+
+  // The same for files that are made together: whoever finds one of them finds all, or makes all again.
+  Result<MadeSet> files(const std::string& key, const std::vector<std::string>& extensions,
+                        const std::function<Result<std::vector<std::string>>()>& make) const;
 
   const std::string& folder() const { return folder_; }
 

@@ -121,28 +121,19 @@ Result<CompiledFile> make(const std::string& name, const std::string& text, cons
   Nvrtc::Source source{kUnit, text, with_runtime(sources), options.options, architecture.starts_with("compute_")};
   source.options.push_back("--gpu-architecture=" + architecture);
   CompiledFile file{name, {}, key_of(source, nvrtc.identity()), source.options, "NVRTC " + nvrtc.version(), false, 0};
-  std::optional<Nvrtc::Compiled> compiled;  // once for the code and its report
-  const auto compile_once = [&]() -> Status {
-    if (compiled) return {};
-    KW_TRY(compiled, nvrtc.compile(source, options.patience));
-    file.seconds = compiled->seconds;
-    if (!compiled->ok && (!usable || compiled->out_of_time))
-      return does_not_compile(name, *compiled, source, options.patience);
-    if (usable && !usable(*compiled)) compiled->code.clear();
-    return {};
+  const auto compile = [&]() -> Result<std::vector<std::string>> {
+    KW_TRY(Nvrtc::Compiled compiled, nvrtc.compile(source, options.patience));
+    file.seconds = compiled.seconds;
+    if (!compiled.ok && (!usable || compiled.out_of_time))
+      return does_not_compile(name, compiled, source, options.patience);
+    if (usable && !usable(compiled)) compiled.code.clear();
+    return std::vector{compiled.code, to_json(ptxas_reports(compiled.log))};
   };
-  KW_TRY(const Cache::Made code, cache.file(file.key, source.ptx ? ".ptx" : ".cubin", [&]() -> Result<std::string> {
-    KW_CHECK(compile_once());
-    return compiled->code;
-  }));
-  KW_TRY(const Cache::Made report, cache.file(file.key, ".json", [&]() -> Result<std::string> {
-    KW_CHECK(compile_once());
-    return to_json(ptxas_reports(compiled->log));
-  }));
-  KW_TRY(const std::string stored, read_file(report.path));
-  KW_TRY(file.reports, reports_from_json(stored));
-  file.library = code.path;
-  file.cached = !compiled;
+  KW_TRY(const Cache::MadeSet made, cache.files(file.key, {source.ptx ? ".ptx" : ".cubin", ".json"}, compile));
+  KW_TRY(const std::string report, read_file(made.paths[1]));
+  KW_TRY(file.reports, reports_from_json(report));
+  file.library = made.paths[0];
+  file.cached = made.hit;
   return file;
 }
 
