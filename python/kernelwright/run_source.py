@@ -9,8 +9,13 @@ One request on stdin, one answer on stdout, both JSON:
     {"outputs": {"y": {"dtype": ..., "shape": ..., "strides": ..., "values": ...}}, "gradients": {"x": {...}}}
     or   {"skip": "why"}
 
-An input may say its "strides", in elements. With "time": {"device": "cpu", "threads": 8, "seconds": 0.5} inputs have no
-values, and the answer is how long each pass takes: {"seconds": {"forward": [...], "backward": [...]}}.
+An input may say its "strides", in elements. With "time": {"device": "cpu", "threads": 8, "seconds": 0.5, "compile":
+true} inputs have no values, and the answer is what each pass takes, eager and, where asked for, through torch.compile:
+
+    {"eager": {"forward": {"seconds": [...], "bytes": 4096}, "backward": {...}}, "compiled": {...}}
+    or, instead of "compiled",   "uncompiled": "why"
+
+The bytes are the most that the pass holds at once beyond what was there when it began.
 
 Whole numbers that the file assigns to names of sizes at its top take the request's sizes, so that a module that fixes
 its sizes can be run small.
@@ -162,7 +167,7 @@ def run(request):
     if missing:
         raise Unable(f"the source has no argument {missing[0]}")
     if "time" in request:
-        return timed(lambda: model(**named), leaves, request, torch)
+        return timed(model, named, leaves, request, torch)
     results = model(**named)
     results = list(results) if isinstance(results, (tuple, list)) else [results]
     answer = {"outputs": {}, "gradients": {}}
@@ -192,39 +197,84 @@ def run(request):
     return answer
 
 
-def timed(forward, leaves, request, torch):
-    """Samples of each pass, in seconds: eager, warm, with its own allocations."""
-    gpu = request["time"]["device"] == "cuda"
-    if gpu and not torch.cuda.is_available():
+def timed(model, named, leaves, request, torch):
+    """Seconds and memory of each pass: warm, with its own allocations."""
+    if request["time"]["device"] == "cuda" and not torch.cuda.is_available():
         raise Unable("this PyTorch has no CUDA")
     torch.set_num_threads(request["time"]["threads"])
+    answer = {}
+    passes = {"eager": passes_of(model, named, leaves, torch)}
+    if request["time"].get("compile"):
+        try:
+            passes["compiled"] = passes_of(torch.compile(model, dynamic=False), named, leaves, torch)
+            for call in passes["compiled"].values():
+                call()
+        except Exception as error:  # no compiler, or a source that it cannot take
+            passes.pop("compiled", None)
+            answer["uncompiled"] = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
+    for who, calls in passes.items():
+        answer[who] = {name: {"seconds": [], "bytes": peak_bytes(call, request, torch)} for name, call in calls.items()}
+    for name in passes["eager"]:
+        calls = {who: calls[name] for who, calls in passes.items()}
+        for who, seconds in samples(calls, request, torch).items():
+            answer[who][name]["seconds"] = seconds
+    return answer
 
-    def samples(call):
-        def once():
-            if gpu:
-                torch.cuda.synchronize()
-            start = time.perf_counter()
-            call()
-            if gpu:
-                torch.cuda.synchronize()
-            return time.perf_counter() - start
 
-        once(), once()
-        out, end = [], time.perf_counter() + request["time"]["seconds"]
-        while len(out) < 3 or (time.perf_counter() < end and len(out) < 50):
-            out.append(once())
-        return out
-
-    answer = {"seconds": {"forward": samples(forward)}}
-    results = forward()
+def passes_of(model, named, leaves, torch):
+    """The forward, and the backward of what it gave where there is one, each as a function."""
+    calls = {"forward": lambda: model(**named)}
+    results = calls["forward"]()
     results = [r for r in (results if isinstance(results, (tuple, list)) else [results]) if r.requires_grad]
     wanted = [leaf for leaf in leaves.values() if leaf.requires_grad]
     if results and wanted:
         cotangents = [torch.rand_like(result) for result in results]
-        answer["seconds"]["backward"] = samples(
-            lambda: torch.autograd.grad(results, wanted, cotangents, retain_graph=True, allow_unused=True)
+        calls["backward"] = lambda: torch.autograd.grad(
+            results, wanted, cotangents, retain_graph=True, allow_unused=True
         )
-    return answer
+    return calls
+
+
+def samples(calls, request, torch):
+    """Seconds of each call, taken in turn."""
+    gpu = request["time"]["device"] == "cuda"
+
+    def once(call):
+        if gpu:
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        call()
+        if gpu:
+            torch.cuda.synchronize()
+        return time.perf_counter() - start
+
+    for call in calls.values():
+        once(call), once(call)
+    out = {who: [] for who in calls}
+    first = next(iter(out.values()))
+    end = time.perf_counter() + request["time"]["seconds"] * len(calls)
+    while len(first) < 3 or (time.perf_counter() < end and len(first) < 50):
+        for who, call in calls.items():
+            out[who].append(once(call))
+    return out
+
+
+def peak_bytes(call, request, torch):
+    if request["time"]["device"] == "cuda":
+        call()
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        call()
+        return torch.cuda.max_memory_allocated() - before
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
+        call()
+    held = peak = 0
+    for event in profile.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            peak = max(peak, held)
+    return peak
 
 
 def main():

@@ -25,6 +25,7 @@ struct Options {
   std::string target = "cpu";
   bool yes = false;
   bool own_types = false;
+  bool torch_compile = false;
 };
 
 // The answer of a stage without its last line, which says what a person would type next.
@@ -152,6 +153,7 @@ class Development {
     options.name = name_;
     options.target = options_.target;
     options.own_types = options_.own_types;
+    options.torch_compile = options_.torch_compile;
     KW_TRY(const Answer answer, run_verify(globals_, options));
     add("verify", answer);
     return answer.exit_code == 0;
@@ -207,6 +209,8 @@ Action add_dev(CLI::App& app) {
   app.add_option("--target", options->target, "cpu (the default), cuda or triton")->type_name("TARGET");
   app.add_flag("--yes", options->yes, "approves at every checkpoint; the record says that a flag did it");
   app.add_flag("--own-types", options->own_types, "verifies the types of the profile alone, not every mixture");
+  app.add_flag("--torch-compile", options->torch_compile,
+               "beside eager, time the source through torch.compile too (half a minute more)");
   return [options](const Globals& globals) { return Development(globals, *options).run(); };
 }
 

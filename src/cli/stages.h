@@ -67,6 +67,7 @@ Result<Answer> run_package(const Globals& globals, const PackageRequest& request
 struct VerifyOptions {
   std::string name, target = "cpu", kernel, manifest, reference, seed;
   bool own_types = false, no_timing = false;
+  bool torch_compile = false;          // is timed beside the kernels too
   bool huge = false, no_huge = false;  // a call of more than 2^31 elements; neither: on a GPU alone
   double time_limit = 10;
 };

@@ -182,7 +182,7 @@ Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& opti
 
 // How near the verified kernels come to the limit, in the user's own types at the first shape to be fast at. What
 // cannot be timed here is a note, not a failure.
-void time_passes(Job& job, kernel::Target target, verify::Report& report) {
+void time_passes(Job& job, kernel::Target target, bool torch_compile, verify::Report& report) {
   if (job.profile.shapes.measure.empty()) return;
   kernel::TypeBinding types;
   int threads = 1;
@@ -203,7 +203,7 @@ void time_passes(Job& job, kernel::Target target, verify::Report& report) {
   }
   for (const verify::PassSpeed& speed : *timed) report.speeds.push_back(verify::row_of(speed));
   report.verdicts[static_cast<std::size_t>(verify::Gate::Gain)] =
-      verify::judge_gain(job.subject, job.torch, types, *timed, threads, report.speeds);
+      verify::judge_gain(job.subject, job.torch, types, *timed, {threads, torch_compile}, report.speeds);
 }
 
 }  // namespace
@@ -226,7 +226,7 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
     job.subject.files = std::move(kernels->files);
     KW_TRY(report, attempt(globals, options, job, "fallback: " + family, log));
   }
-  if (report.passed() && !options.no_timing) time_passes(job, target, report);
+  if (report.passed() && !options.no_timing) time_passes(job, target, options.torch_compile, report);
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));
   KW_CHECK(write_file_atomically(job.folder + "/report.html", verify::to_html(report)));
@@ -249,6 +249,8 @@ Action add_verify(CLI::App& app) {
       ->type_name("FILE.py[:NAME]");
   app.add_flag("--own-types", options->own_types, "only the types of the profile, not every mixture");
   app.add_flag("--no-timing", options->no_timing, "right or wrong alone, without the share of the limit");
+  app.add_flag("--torch-compile", options->torch_compile,
+               "beside eager, time the source through torch.compile too (half a minute more)");
   auto* huge = app.add_flag("--huge", options->huge,
                             "one call of more than 2^31 elements too, where memory allows: as it is on a GPU");
   app.add_flag("--no-huge", options->no_huge, "no such call on a GPU either")->excludes(huge);

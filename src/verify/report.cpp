@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "profile/review.h"
 
 namespace kw::verify {
 namespace {
@@ -36,6 +37,12 @@ const char* mark(Outcome outcome) {
 }
 
 }  // namespace
+
+std::string time_text(const PeerCost& cost) {
+  return cost.milliseconds > 0 ? fmt::format("{:.3f}", cost.milliseconds) : "-";
+}
+
+std::string memory_text(const PeerCost& cost) { return cost.milliseconds > 0 ? profile::bytes_text(cost.bytes) : "-"; }
 
 bool Report::passed() const {
   return std::none_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.outcome == Outcome::Failed; });
@@ -108,7 +115,11 @@ std::string to_json(const Report& report) {
                                 {"width", row.width},
                                 {"limit_milliseconds", row.limit_milliseconds},
                                 {"share", row.share},
-                                {"eager_milliseconds", row.eager_milliseconds},
+                                {"eager_milliseconds", row.eager.milliseconds},
+                                {"compiled_milliseconds", row.compiled.milliseconds},
+                                {"bytes", row.bytes},
+                                {"eager_bytes", row.eager.bytes},
+                                {"compiled_bytes", row.compiled.bytes},
                                 {"bound_by", row.bound_by}});
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -154,11 +165,18 @@ std::string to_markdown(const Report& report) {
                        short_number(row->max_share));
   if (!report.speeds.empty()) {
     out +=
-        "\n## speed\n\n| pass | at | ms | ± | limit | share | bound by |\n| --- | --- | ---: | ---: | ---: | ---: | "
-        "--- |\n";
+        "\n## speed\n\n| pass | at | ms | ± | limit | share | bound by | eager | torch.compile |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | --- | ---: | ---: |\n";
     for (const SpeedRow& row : report.speeds)
-      out += fmt::format("| {} | {} | {:.3f} | {:.0f}% | {:.3f} | {:.0f}% | {} |\n", row.pass, row.sizes,
-                         row.milliseconds, 50 * row.width, row.limit_milliseconds, 100 * row.share, row.bound_by);
+      out += fmt::format("| {} | {} | {:.3f} | {:.0f}% | {:.3f} | {:.0f}% | {} | {} | {} |\n", row.pass, row.sizes,
+                         row.milliseconds, 50 * row.width, row.limit_milliseconds, 100 * row.share, row.bound_by,
+                         time_text(row.eager), time_text(row.compiled));
+    out +=
+        "\n## memory\n\nThe most bytes that a pass holds beyond what was there when it began.\n\n"
+        "| pass | at | kernel | eager | torch.compile |\n| --- | --- | ---: | ---: | ---: |\n";
+    for (const SpeedRow& row : report.speeds)
+      out += fmt::format("| {} | {} | {} | {} | {} |\n", row.pass, row.sizes, profile::bytes_text(row.bytes),
+                         memory_text(row.eager), memory_text(row.compiled));
   }
   if (!report.kernels.empty()) {
     out +=

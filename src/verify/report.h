@@ -39,13 +39,24 @@ struct KernelRow {
   int shared = 0;                                     // bytes of a block, without what the launch adds
 };
 
-// One pass, timed beside its limit.
+// What a pass takes of PyTorch, running the source; zeros where it was not timed.
+struct PeerCost {
+  double milliseconds = 0;
+  std::int64_t bytes = 0;
+};
+
+// One pass, timed beside its limit and, where there is a source, beside PyTorch.
 struct SpeedRow {
   std::string pass, sizes, bound_by;   // memory or arithmetic
   double milliseconds = 0, width = 0;  // of the interval, as a share
   double limit_milliseconds = 0, share = 0;
-  double eager_milliseconds = 0;  // of PyTorch, running the source; 0 where it was not timed
+  std::int64_t bytes = 0;  // the most that it holds beyond what was there when it began
+  PeerCost eager, compiled;
 };
+
+// "1.234" (milliseconds), "1.50 GiB"; "-" where it was not measured.
+std::string time_text(const PeerCost& cost);
+std::string memory_text(const PeerCost& cost);
 
 struct Report {
   std::string name, target;

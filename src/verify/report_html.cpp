@@ -6,6 +6,7 @@
 
 #include "base/embedded.h"
 #include "base/text.h"
+#include "profile/review.h"
 #include "verify/report.h"
 
 namespace kw::verify {
@@ -97,16 +98,30 @@ std::string errors_table(const Report& report) {
   return out + "</table>\n";
 }
 
-// The kernel's time as a bar beside its limit.
-std::string speed_bar(const SpeedRow& row) {
+struct Bar {
+  const char* of;
+  double value;  // 0 has no bar
+};
+
+// One below the other, as long as they are beside the longest.
+std::string bars(std::initializer_list<Bar> all) {
   constexpr double kWidth = 220;
-  const double longest = std::max(row.milliseconds, row.limit_milliseconds);
-  if (longest <= 0) return "";
-  return fmt::format(
-      "<svg class=\"bars\" width=\"{0}\" height=\"26\" role=\"img\"><rect width=\"{1:.1f}\" height=\"11\"><title>the "
-      "kernel</title></rect><rect y=\"13\" width=\"{2:.1f}\" height=\"11\" style=\"fill: var(--line)\"><title>the "
-      "limit</title></rect></svg>",
-      kWidth, kWidth * row.milliseconds / longest, kWidth * row.limit_milliseconds / longest);
+  double longest = 0;
+  int count = 0;
+  for (const Bar& bar : all) {
+    longest = std::max(longest, bar.value);
+    count += bar.value > 0;
+  }
+  if (count == 0) return "";
+  std::string out = fmt::format("<svg class=\"bars\" width=\"{}\" height=\"{}\" role=\"img\">", kWidth, 13 * count);
+  int y = 0;
+  for (const Bar& bar : all) {
+    if (bar.value <= 0) continue;
+    out += fmt::format("<rect y=\"{}\" width=\"{:.1f}\" height=\"11\"{}><title>{}</title></rect>", y,
+                       kWidth * bar.value / longest, y > 0 ? " style=\"fill: var(--line)\"" : "", bar.of);
+    y += 13;
+  }
+  return out + "</svg>";
 }
 
 std::string speeds_table(const Report& report) {
@@ -117,12 +132,36 @@ std::string speeds_table(const Report& report) {
                           {"limit", true},
                           {"share", true},
                           {"bound by", false},
-                          {"time and limit", false}});
+                          {"eager", true},
+                          {"torch.compile", true},
+                          {"kernel, limit, eager, torch.compile", false}});
   for (const SpeedRow& row : report.speeds)
     out += "<tr>" + cell(row.pass) + cell(row.sizes) + number_cell(fmt::format("{:.3f}", row.milliseconds)) +
            number_cell(fmt::format("{:.0f}%", 50 * row.width)) +
            number_cell(fmt::format("{:.3f}", row.limit_milliseconds)) +
-           number_cell(fmt::format("{:.0f}%", 100 * row.share)) + cell(row.bound_by) + "<td>" + speed_bar(row) +
+           number_cell(fmt::format("{:.0f}%", 100 * row.share)) + cell(row.bound_by) +
+           number_cell(time_text(row.eager)) + number_cell(time_text(row.compiled)) + "<td>" +
+           bars({{"the kernel", row.milliseconds},
+                 {"the limit", row.limit_milliseconds},
+                 {"eager", row.eager.milliseconds},
+                 {"torch.compile", row.compiled.milliseconds}}) +
+           "</td></tr>\n";
+  return out + "</table>\n";
+}
+
+std::string memory_table(const Report& report) {
+  std::string out = head({{"pass", false},
+                          {"at", false},
+                          {"kernel", true},
+                          {"eager", true},
+                          {"torch.compile", true},
+                          {"kernel, eager, torch.compile", false}});
+  for (const SpeedRow& row : report.speeds)
+    out += "<tr>" + cell(row.pass) + cell(row.sizes) + number_cell(profile::bytes_text(row.bytes)) +
+           number_cell(memory_text(row.eager)) + number_cell(memory_text(row.compiled)) + "<td>" +
+           bars({{"the kernel", static_cast<double>(row.bytes)},
+                 {"eager", static_cast<double>(row.eager.bytes)},
+                 {"torch.compile", static_cast<double>(row.compiled.bytes)}}) +
            "</td></tr>\n";
   return out + "</table>\n";
 }
@@ -156,7 +195,12 @@ std::string to_html(const Report& report) {
       escaped(join(report.mixtures, "; ")), report.attempt, report.seed, report.kernel_hash.substr(0, 12),
       report.generator.empty() ? "" : " by " + escaped(report.generator));
   body += "<h2>Gates</h2>\n" + gates_table(report);
-  if (!report.speeds.empty()) body += "<h2>Speed</h2>\n" + speeds_table(report);
+  if (!report.speeds.empty()) {
+    body += "<h2>Speed</h2>\n" + speeds_table(report);
+    body +=
+        "<h2>Memory</h2>\n<p class=\"facts\">The most that a pass holds beyond what was there when it began.</p>\n" +
+        memory_table(report);
+  }
   if (!report.errors.empty()) body += "<h2>Errors</h2>\n" + errors_table(report);
   if (!report.kernels.empty()) body += "<h2>Kernels</h2>\n" + kernels_table(report);
   if (!report.refused.empty()) {

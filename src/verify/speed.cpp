@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "kernel/lifetime.h"
 #include "verify/elements.h"
 
 namespace kw::verify {
@@ -60,6 +61,8 @@ Result<PassSpeed> speed_of(const Subject& subject, device::Device& device, const
   for (auto& [name, tensor] : facts.tensors) tensor = placed.at(name);
   KW_TRY(const device::Program program, device.prepare(pass, kernels, facts));
   PassSpeed out{pass.name, sizes, {}};
+  KW_TRY(const kernel::MemoryUse memory, kernel::memory_use(pass, kernels.types, facts));
+  out.bytes = memory.peak();
   KW_TRY(out.share, measure::share_of(device, plain, rates, program, arena, work, stop));
   return out;
 }
@@ -98,6 +101,7 @@ SpeedRow row_of(const PassSpeed& speed) {
   row.width = s.kernel.time.width();
   row.limit_milliseconds = 1e3 * s.limit();
   row.share = s.share();
+  row.bytes = speed.bytes;
   return row;
 }
 

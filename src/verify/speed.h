@@ -16,6 +16,7 @@ struct PassSpeed {
   std::string pass;
   std::map<std::string, std::int64_t> sizes;
   measure::Share share;
+  std::int64_t bytes = 0;  // the most that the pass holds beyond its inputs
 };
 
 struct SpeedOptions {

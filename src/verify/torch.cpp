@@ -18,8 +18,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kPatience{60'000};
-constexpr double kEagerSeconds = 0.4;    // that each pass of eager is timed for
-constexpr double kGradientShare = 1e-4;  // of the largest gradient
+constexpr std::chrono::milliseconds kCompilePatience{300'000};  // torch.compile may build a library first
+constexpr double kTorchSeconds = 0.4;                           // that each pass is timed for
+constexpr double kGradientShare = 1e-4;                         // of the largest gradient
 
 json number(double value) { return std::isfinite(value) ? json(value) : json(number_text(value)); }
 
@@ -125,35 +126,45 @@ Result<TorchProcess> TorchProcess::start(const std::string& python) {
   return TorchProcess(std::move(child));
 }
 
-Result<std::string> TorchProcess::ask(const std::string& request) {
+Result<std::string> TorchProcess::ask(const std::string& request, std::chrono::milliseconds patience) {
   KW_CHECK(child_.write_line(request));
-  return child_.read_line(kPatience);
+  return child_.read_line(patience);
 }
 
 Result<TorchTimes> TorchProcess::time(const Subject& subject, const TorchSource& source,
                                       const kernel::TypeBinding& types, const kernel::Sizes& sizes,
-                                      kernel::Target target, int threads) {
+                                      kernel::Target target, int threads, bool compile) {
   ir::Environment call;
   call.sizes = sizes;
   json request = request_for(subject, source, types, call, Layout::Dense, true);
-  request["time"] = {
-      {"device", target == kernel::Target::Cpu ? "cpu" : "cuda"}, {"threads", threads}, {"seconds", kEagerSeconds}};
-  KW_TRY(const std::string line, ask(request.dump()));
+  request["time"] = {{"device", target == kernel::Target::Cpu ? "cpu" : "cuda"},
+                     {"threads", threads},
+                     {"seconds", kTorchSeconds},
+                     {"compile", compile}};
+  KW_TRY(const std::string line, ask(request.dump(), compile ? kCompilePatience : kPatience));
   TorchTimes times;
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object() || !object.contains("seconds")) {
+  if (!object.is_object() || !object.contains("eager")) {
     times.unable =
         object.is_object() && object.contains("skip") ? object["skip"].get<std::string>() : "it gave no answer";
     return times;
   }
-  times.forward = object["seconds"].value("forward", std::vector<double>());
-  times.backward = object["seconds"].value("backward", std::vector<double>());
+  const auto costs = [&](const char* who) {
+    std::map<std::string, TorchCost> out;
+    if (object.contains(who))
+      for (const auto& [pass, cost] : object[who].items())
+        out[pass] = {cost.at("seconds").get<std::vector<double>>(), cost.at("bytes").get<std::int64_t>()};
+    return out;
+  };
+  times.eager = costs("eager");
+  times.compiled = costs("compiled");
+  times.uncompiled = object.value("uncompiled", "");
   return times;
 }
 
 Result<TorchAnswer> TorchProcess::run(const Subject& subject, const TorchSource& source,
                                       const kernel::TypeBinding& types, const ir::Environment& values, Layout layout) {
-  KW_TRY(const std::string line, ask(request_for(subject, source, types, values, layout).dump()));
+  KW_TRY(const std::string line, ask(request_for(subject, source, types, values, layout).dump(), kPatience));
   TorchAnswer answer;
   const json object = json::parse(line, nullptr, false);
   if (!object.is_object()) {

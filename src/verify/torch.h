@@ -34,10 +34,16 @@ struct TorchAnswer {
   std::map<std::string, Tensor> tensors;  // "y", "grad_x"
 };
 
-// How long eager takes, in seconds: samples of each pass.
+// What one pass takes of PyTorch: samples in seconds, and the most bytes it holds beyond what was there before.
+struct TorchCost {
+  std::vector<double> seconds;
+  std::int64_t bytes = 0;
+};
+
 struct TorchTimes {
-  std::string unable;
-  std::vector<double> forward, backward;
+  std::string unable;                                // why the source could not be timed
+  std::map<std::string, TorchCost> eager, compiled;  // by pass; compiled is empty where it was not asked for
+  std::string uncompiled;                            // why torch.compile gave nothing
 };
 
 class TorchProcess {
@@ -46,12 +52,12 @@ class TorchProcess {
   // An error means that the process is gone.
   Result<TorchAnswer> run(const Subject& subject, const TorchSource& source, const kernel::TypeBinding& types,
                           const ir::Environment& values, Layout layout = Layout::Dense);
-  // On the device of the target, with so many threads of the processor.
+  // On the device of the target, with so many threads of the processor; through torch.compile too where `compile`.
   Result<TorchTimes> time(const Subject& subject, const TorchSource& source, const kernel::TypeBinding& types,
-                          const kernel::Sizes& sizes, kernel::Target target, int threads);
+                          const kernel::Sizes& sizes, kernel::Target target, int threads, bool compile);
 
  private:
-  Result<std::string> ask(const std::string& request);
+  Result<std::string> ask(const std::string& request, std::chrono::milliseconds patience);
   explicit TorchProcess(Child child) : child_(std::move(child)) {}
   Child child_;
 };

@@ -185,6 +185,20 @@ def test_a_kernel_that_gains_nothing_over_eager_is_flagged_and_verified(kw, tmp_
     gain = gate(report, "gain")
     assert gain["outcome"] == "flagged" and "no gain over eager" in gain["line"], gain
     assert all(row["eager_milliseconds"] > 0 for row in report["speeds"])
+    # One result of 512 × 1024 floats, and the gradient of as many; the reference makes nothing else.
+    assert [(row["bytes"], row["eager_bytes"]) for row in report["speeds"]] == [(2 << 20, 2 << 20)] * 2
+    assert all(row["compiled_milliseconds"] == row["compiled_bytes"] == 0 for row in report["speeds"])
+
+
+def test_torch_compile_is_timed_where_it_is_asked_for(kw, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "relu.py").write_text(REFERENCE)
+    run = kw("dev", "relu.py", "--yes", "--own-types", "--torch-compile", "--json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    report = json.loads((tmp_path / "kernels/relu/verify/report.json").read_text())
+    jsonschema.validate(report, REPORT)
+    assert all(row["compiled_milliseconds"] > 0 and row["compiled_bytes"] > 0 for row in report["speeds"])
+    assert "times as fast as torch.compile" in gate(report, "gain")["line"] + str(gate(report, "gain"))
 
 
 def test_without_a_source_or_timing_there_is_no_word_on_gain(kw, relu):

@@ -19,7 +19,8 @@ Report sample() {
   row.elements = 103;
   row.by_share = {100, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   report.errors.push_back(row);
-  report.speeds.push_back({"forward", "rows=64", "memory", 2.0, 0.1, 1.0, 0.5});
+  report.speeds.push_back(
+      {"forward", "rows=64", "memory", 2.0, 0.1, 1.0, 0.5, 4096, {4.125, 1 << 20}, {3.0625, 1 << 13}});
   return report;
 }
 
@@ -54,6 +55,21 @@ TEST(ReportPage, TextFromAKernelIsText) {
   EXPECT_NE(page.find("&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"), std::string::npos);
   EXPECT_NE(page.find("<details open>"), std::string::npos) << "what speaks against the kernel is open";
   EXPECT_NE(page.find("not verified"), std::string::npos);
+}
+
+TEST(ReportPage, PutsTimeAndMemoryBesideEagerAndTorchCompile) {
+  for (const std::string& page : {to_html(sample()), to_markdown(sample())})
+    for (const char* figure : {"4.125", "3.062", "4 KiB", "1 MiB", "8 KiB"})
+      EXPECT_NE(page.find(figure), std::string::npos) << figure << " in\n" << page;
+}
+
+TEST(ReportPage, WhatWasNotTimedHasNoFigureAndNoBar) {
+  Report report = sample();
+  report.speeds[0].compiled = {};
+  const std::string page = to_html(report);
+  EXPECT_EQ(page.find("<title>torch.compile</title>"), std::string::npos);
+  EXPECT_NE(page.find("<title>eager</title>"), std::string::npos);
+  EXPECT_NE(page.find("<td class=\"number\">-</td>"), std::string::npos);
 }
 
 TEST(ReportJson, KeepsTheHistogram) {
