@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/loop/index.h"
+#include "act/loop/uses.h"
 #include "base/text.h"
 
 namespace kw::act::cpu {
@@ -44,23 +45,7 @@ Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest&
     return depends_[i] = depends;
   };
   for (size_t v = 0; v < kernel.values.size(); ++v) visit(visit, static_cast<ValueId>(v));
-  count_uses();
-}
-
-void Scopes::count_uses() {
-  uses_.assign(kernel_.values.size(), 0);
-  std::set<ValueId> seen;
-  auto use = [&](auto&& self, ValueId v) -> void {
-    ++uses_[static_cast<size_t>(v)];
-    if (!seen.insert(v).second) return;
-    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
-  };
-  for (const Stage& stage : kernel_.stages) {
-    for (ValueId r : stage.reductions) use(use, r);
-    for (const Store& store : stage.stores) use(use, store.value);
-    for (const Accumulate& sum : stage.accumulates) use(use, sum.value);
-    for (const Store& store : stage.after_stores) use(use, store.value);
-  }
+  uses_ = use_counts(kernel);
 }
 
 Level Scopes::level(const std::vector<LoopAxisId>& axes) const {
@@ -77,29 +62,18 @@ Level Scopes::level(ValueId value) const {
   return by_axes == Level::Setup && depends_on_reduction(value) ? Level::Point : by_axes;
 }
 
-bool Scopes::is_trivial(ValueId v) const {
-  const Value& value = kernel_[v];
-  return std::holds_alternative<Number>(value.what) || std::holds_alternative<Scalar>(value.what) ||
-         std::holds_alternative<IndexValue>(value.what);
-}
-
 std::vector<ValueId> Scopes::pending(const std::vector<ValueId>& roots) {
-  std::vector<ValueId> order;
-  std::set<ValueId> seen;
-  auto visit = [&](auto&& self, ValueId v) -> void {
-    if (expressions.environment.contains(v) || is_trivial(v) || !seen.insert(v).second) return;
+  const std::vector<ValueId> order =
+      in_order(kernel_, roots, [&](ValueId v) { return expressions.environment.contains(v); });
+  for (ValueId v : order)
     KW_ASSERT(!std::holds_alternative<Reduced>(kernel_[v].what), "a reduction is known before it is used");
-    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
-    order.push_back(v);
-  };
-  for (ValueId root : roots) visit(visit, root);
   return order;
 }
 
 std::vector<ValueId> Scopes::frontier(const std::vector<ValueId>& roots, Level limit) {
   std::vector<ValueId> found;
   auto note = [&](ValueId v) {
-    if (!is_trivial(v) && !expressions.environment.contains(v) && level(v) <= limit &&
+    if (!is_trivial(kernel_[v]) && !expressions.environment.contains(v) && level(v) <= limit &&
         std::find(found.begin(), found.end(), v) == found.end())
       found.push_back(v);
   };

@@ -52,10 +52,8 @@ class Scopes {
   int uses(ValueId value) const { return uses_[static_cast<size_t>(value)]; }
 
  private:
-  bool is_trivial(ValueId value) const;
   std::vector<ValueId> pending(const std::vector<ValueId>& roots);
   std::vector<ValueId> frontier(const std::vector<ValueId>& roots, Level level);
-  void count_uses();
   // Elements that are divided by what lies further out are multiplied by its reciprocal.
   void declare_divisor(ValueId quotient, const Map& division, Lines& point, Lines* row);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "act/loop/uses.h"
+
 namespace kw::act::cuda {
 namespace {
 
@@ -24,22 +26,11 @@ void Values::close() {
   std::erase_if(expressions.environment, [&](const auto& known) { return level(known.first) != Level::Point; });
 }
 
-bool Values::is_trivial(ValueId v) const {
-  const Value& value = kernel_[v];
-  return std::holds_alternative<Number>(value.what) || std::holds_alternative<Scalar>(value.what) ||
-         std::holds_alternative<IndexValue>(value.what);
-}
-
 std::vector<ValueId> Values::pending(const std::vector<ValueId>& roots) {
-  std::vector<ValueId> order;
-  std::set<ValueId> seen;
-  auto visit = [&](auto&& self, ValueId v) -> void {
-    if (expressions.environment.contains(v) || is_trivial(v) || !seen.insert(v).second) return;
+  const std::vector<ValueId> order =
+      in_order(kernel_, roots, [&](ValueId v) { return expressions.environment.contains(v); });
+  for (ValueId v : order)
     KW_ASSERT(!std::holds_alternative<Reduced>(kernel_[v].what), "a reduction is known before it is used");
-    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
-    order.push_back(v);
-  };
-  for (ValueId root : roots) visit(visit, root);
   return order;
 }
 

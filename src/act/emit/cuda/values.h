@@ -35,7 +35,6 @@ class Values {
   void define(const std::vector<ValueId>& roots, const std::set<ValueId>& stored = {});
 
  private:
-  bool is_trivial(ValueId value) const;
   std::vector<ValueId> pending(const std::vector<ValueId>& roots);
 
   const LoopProgram& program_;

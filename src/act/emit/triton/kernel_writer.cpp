@@ -4,6 +4,7 @@
 
 #include "act/emit/cpp/expand.h"
 #include "act/emit/triton/writer.h"
+#include "act/loop/uses.h"
 #include "act/pass_contract.h"
 
 namespace kw::act::triton {
@@ -46,7 +47,7 @@ Writer::Writer(const LoopProgram& program, const LoopKernel& kernel, Form form, 
   expressions_.loaded = [this](const Load& load) { return load_text(load); };
   expressions_.tensor_of_type = [this](ir::Type type) { return tensor_of_type(type); };
   for (const Stage& stage : kernel_.stages) accumulates_ |= !stage.accumulates.empty();
-  count_uses();
+  uses_ = use_counts(kernel_);
 }
 
 Result<Written> Writer::run() {

@@ -4,6 +4,7 @@
 #include "act/emit/triton/writer.h"
 #include "act/loop/identifier.h"
 #include "act/loop/index.h"
+#include "act/loop/uses.h"
 
 namespace kw::act::triton {
 namespace {
@@ -16,28 +17,6 @@ bool is_named(const std::string& name) {
 }
 
 }  // namespace
-
-void Writer::count_uses() {
-  uses_.assign(kernel_.values.size(), 0);
-  std::set<ValueId> seen;
-  auto use = [&](auto&& self, ValueId v) -> void {
-    ++uses_[static_cast<size_t>(v)];
-    if (!seen.insert(v).second) return;
-    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
-  };
-  for (const Stage& stage : kernel_.stages) {
-    for (ValueId r : stage.reductions) use(use, r);
-    for (const auto* stores : {&stage.stores, &stage.after_stores})
-      for (const Store& store : *stores) use(use, store.value);
-    for (const Accumulate& sum : stage.accumulates) use(use, sum.value);
-  }
-}
-
-bool Writer::is_trivial(ValueId v) const {
-  const auto& what = kernel_[v].what;
-  return std::holds_alternative<Number>(what) || std::holds_alternative<Scalar>(what) ||
-         std::holds_alternative<IndexValue>(what);
-}
 
 bool Writer::vanishes(ValueId v) const {
   const auto& what = kernel_[v].what;
@@ -59,15 +38,7 @@ bool Writer::vanishes(ValueId v) const {
 }
 
 std::vector<ValueId> Writer::pending(const std::vector<ValueId>& roots) const {
-  std::vector<ValueId> order;
-  std::set<ValueId> seen;
-  auto visit = [&](auto&& self, ValueId v) -> void {
-    if (expressions_.environment.contains(v) || is_trivial(v) || !seen.insert(v).second) return;
-    for (ValueId operand : operands_of(kernel_[v])) self(self, operand);
-    order.push_back(v);
-  };
-  for (ValueId root : roots) visit(visit, root);
-  return order;
+  return in_order(kernel_, roots, [&](ValueId v) { return expressions_.environment.contains(v); });
 }
 
 // Makes the roots known: as variables, or as expressions where they are short and wanted once. What is only stored
@@ -101,7 +72,7 @@ void Writer::define(const std::vector<ValueId>& roots, Lines& out, const std::se
 void Writer::hoist(const std::vector<ValueId>& roots, Lines& out) {
   std::vector<ValueId> outside;
   auto note = [&](ValueId v) {
-    if (!is_trivial(v) && !expressions_.environment.contains(v) && !meet(kernel_[v].axes, loop_) &&
+    if (!is_trivial(kernel_[v]) && !expressions_.environment.contains(v) && !meet(kernel_[v].axes, loop_) &&
         std::find(outside.begin(), outside.end(), v) == outside.end())
       outside.push_back(v);
   };

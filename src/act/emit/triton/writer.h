@@ -95,8 +95,6 @@ class Writer {
   std::string tensor_of_type(ir::Type type);
 
   // ---- values (values.cpp) ----
-  void count_uses();
-  bool is_trivial(ValueId v) const;
   bool vanishes(ValueId v) const;  // certainly zero outside the tile
   std::vector<ValueId> pending(const std::vector<ValueId>& roots) const;
   void define(const std::vector<ValueId>& roots, Lines& out, const std::set<ValueId>& stored = {},
