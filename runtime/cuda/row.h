@@ -14,9 +14,9 @@ KW_DEVICE constexpr int vector_length() {
   return 16 / narrowest < 8 ? 16 / narrowest : 8;
 }
 
-// Elements of the widest type that fill so many bytes, at most kMost.
+// How many of the widest type fill so many bytes, at most kMost.
 template <int kMost, int kBytes, class... Types>
-KW_DEVICE constexpr int elements_in() {
+KW_DEVICE constexpr int most_in() {
   int widest = 1;
   ((widest = sizeof(Types) > widest ? static_cast<int>(sizeof(Types)) : widest), ...);
   return kBytes / widest < kMost ? kBytes / widest : kMost;

@@ -40,6 +40,36 @@ std::string EntryWriter::vector_constant() const {
   return names.empty() ? "1" : "kw::vector_length<" + join(names, ", ") + ">()";
 }
 
+std::string EntryWriter::widest() const {
+  std::string widest;
+  std::set<std::string> seen;
+  for (BufferId id : sizes_.deciding()) {
+    if (!seen.insert(types_.stored(buffer(id).type)).second) continue;
+    const std::string one = "bytes(" + buffer(id).name + ")";
+    widest = widest.empty() ? one : "max(" + widest + ", " + one + ")";
+  }
+  return widest.empty() ? "4" : widest;
+}
+
+std::string EntryWriter::most_size(int64_t most, int64_t bytes) const {
+  return "min(" + number(most) + ", " + number(bytes) + "//" + widest() + ")";
+}
+
+std::string EntryWriter::most_constant(int64_t most, int64_t bytes) const {
+  std::vector<std::string> names{number(most), number(bytes)};
+  for (BufferId id : sizes_.deciding()) {
+    const std::string type = types_.stored(buffer(id).type);
+    if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
+  }
+  return "kw::most_in<" + join(names, ", ") + ">()";
+}
+
+std::string EntryWriter::threads_size(const Variant& variant, int64_t part) const {
+  const int64_t most = variant.most_threads / part;
+  // Where they are narrow, a guard says so.
+  return variant.thread_bytes >= kThreadBytes ? most_size(most, most * variant.thread_bytes) : number(most);
+}
+
 void EntryWriter::aligned(Variant& variant) const {
   if (variant.ragged) {
     for (BufferId id : text_.large) variant.guards.push_back("starts(" + buffer(id).name + ", 16)");
@@ -257,8 +287,11 @@ void EntryWriter::write(const Variant& variant) {
   entry.launch.shared_bytes = variant.shared;
   if (!out_.lines.empty()) out_.lines.line("");
   out_.lines.line("// " + variant.why);
-  const std::string head = "KW_KERNEL(" + number(variant.most_threads) + ", " + number(variant.least_blocks) + ")";
-  out_.lines.line(head);
+  auto bound = [&](int64_t most) {
+    if (variant.thread_bytes == 0 || most == 1) return number(most);
+    return "(" + most_constant(most, most * variant.thread_bytes) + ")";
+  };
+  out_.lines.line("KW_KERNEL(" + bound(variant.most_threads) + ", " + bound(variant.least_blocks) + ")");
   for (const std::string& line : split_lines(bracketed("void " + entry.symbol + "(", s.parameters, ") {")))
     out_.lines.line(line);
   if (variant.has_rest) {

@@ -24,13 +24,25 @@ class EntryWriter {
     std::vector<std::string> arguments = {};  // of the template, without the index type
     std::vector<std::string> guards = {};
     int64_t most_threads = 256, least_blocks = 1;
+    // Of an element: where the widest of the large tensors has more, it takes more registers, and fewer threads have
+    // them. 0: no matter.
+    int64_t thread_bytes = 0;
     std::string grid = {}, block = {}, shared = "0";
     std::string cached = "0";  // elements of a row in shared memory
     std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
   };
 
+  static constexpr int64_t kThreadBytes = 4;  // that a register holds
+
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
   std::string vector_constant() const;
+  // How many elements of the widest of the large tensors have so many bytes, but at most `most`: as an expression of
+  // the manifest, and as one of C++.
+  std::string most_size(int64_t most, int64_t bytes) const;
+  std::string most_constant(int64_t most, int64_t bytes) const;
+  std::string widest() const;  // bytes of an element of it
+  // A part of the threads that a block of the variant has at most.
+  std::string threads_size(const Variant& variant, int64_t part = 1) const;
   // Guards of memory that is read and written in vectors.
   void aligned(Variant& variant) const;
   void whole_vectors(Variant& variant) const;
@@ -85,19 +97,19 @@ class RowEntries : public EntryWriter {
 
  private:
   struct Held;
-  std::string threads(const std::string& length, const std::string& each, int64_t most) const;
+  std::string threads(const std::string& length, const std::string& each, const std::string& most) const;
   std::vector<std::string> arguments(const std::string& vector, const std::string& each, bool streamed, bool block,
                                      const std::string& place, bool ragged) const;
   void fast(Variant& v) const;
   std::string length(bool ragged) const;
-  static int64_t most_threads(int64_t threads, bool ragged);
-  std::string widest() const;
+  static int64_t most_threads(int64_t threads, int64_t blocks, bool ragged);
   void lanes(bool ragged);
   void held(bool ragged, const Held& how);
   void streamed(bool ragged);
   void any_strides();
-  std::string elements_of(int64_t bytes) const;
-  std::string elements_constant(int64_t bytes) const;
+  bool is_mixed() const;  // the large tensors have several types
+  std::string elements_size(int64_t most) const;
+  std::string elements_constant(int64_t most) const;
   std::string bytes_of_sums() const;
 };
 class PartEntries : public EntryWriter {

@@ -37,7 +37,8 @@ void PartEntries::tiled(bool ragged) {
   const std::string halves = "min(2, max(1, ceil_div(2*" + tiles + "*" + number(32 * each) + "*(" + row_bytes + "), " +
                              number(3 * half) + ")))";
   v.most_threads = ragged ? p_.stream_threads * 7 / 8 : p_.stream_threads;
-  const std::string warps = "max(1, min(" + number(v.most_threads / 64) + "*" + halves + ", " + tiles + "))";
+  v.thread_bytes = kThreadBytes;
+  const std::string warps = "max(1, min(" + threads_size(v, 64) + "*" + halves + ", " + tiles + "))";
   v.block = "32*" + warps;
   v.grid = summed ? workers_ : sizes_.points();
   const std::string slot_bytes = segments ? slots(warps, parts) : "0";

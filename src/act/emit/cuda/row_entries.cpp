@@ -7,6 +7,7 @@ namespace kw::act::cuda {
 namespace {
 
 constexpr int64_t kStaticShared = 4096;  // bytes that reductions may have of their own
+constexpr int64_t kLongestVector = 8;
 
 }  // namespace
 
@@ -18,13 +19,17 @@ struct RowEntries::Held {
   int64_t bytes = 0;  // of an element at most; 0: any
 };
 
-// Ragged rows take some registers more; where there are none to spare, fewer threads have them.
-int64_t RowEntries::most_threads(int64_t threads, bool ragged) { return ragged ? threads * 7 / 8 / 32 * 32 : threads; }
+// Ragged rows take some registers more; where there are none to spare, fewer threads have them. They are for the four
+// parts of a multiprocessor alike: the warps of all its blocks are a multiple of four.
+int64_t RowEntries::most_threads(int64_t threads, int64_t blocks, bool ragged) {
+  const int64_t step = blocks > 1 ? 64 : 128;
+  return ragged ? threads * 7 / 8 / step * step : threads;
+}
 
 std::string RowEntries::length(bool ragged) const { return bracket(sizes_.row() + (ragged ? " + 7" : "")); }
 
-std::string RowEntries::threads(const std::string& length, const std::string& each, int64_t most) const {
-  return "min(" + number(most) + ", 32*max(1, ceil_div(" + length + ", 32*" + each + ")))";
+std::string RowEntries::threads(const std::string& length, const std::string& each, const std::string& most) const {
+  return "min(" + most + ", 32*max(1, ceil_div(" + length + ", 32*" + each + ")))";
 }
 
 std::vector<std::string> RowEntries::arguments(const std::string& vector, const std::string& each, bool streamed,
@@ -73,11 +78,12 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.ragged = ragged;
   fast(v);
   if (how.bytes > 0) v.guards.push_back(widest() + " <= " + number(how.bytes));
-  v.most_threads = most_threads(how.most_threads, ragged && how.place != "Registers");
-  v.guards.push_back(length(ragged) + " <= " + number(v.most_threads) + "*" + how.each);
+  v.most_threads = most_threads(how.most_threads, how.least_blocks, ragged && how.place != "Registers");
+  v.thread_bytes = how.bytes > 0 ? how.bytes : kThreadBytes;
+  v.guards.push_back(length(ragged) + " <= " + threads_size(v) + "*" + how.each);
   v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged);
   v.least_blocks = how.least_blocks;
-  v.block = threads(length(ragged), how.each, v.most_threads);
+  v.block = threads(length(ragged), how.each, threads_size(v));
   v.grid = summed ? workers_ : sizes_.points();
   std::string bytes = summed ? sizes_.bytes(text_.ahead) : "0";
   if (how.place == "Shared" && text_.column_sums > 0)
@@ -97,17 +103,19 @@ void RowEntries::streamed(bool ragged) {
             .why = ragged ? "The same, where rows begin anywhere." : "Rows of any length, read again in every stage."};
   v.ragged = ragged;
   fast(v);
-  const std::string each = number(p_.stream_elements);
+  const std::string each = elements_size(p_.stream_elements);
   const bool sums = text_.column_sums > 0;
-  v.arguments = arguments(vector_constant(), each, true, true, sums ? "Shared" : "Memory", ragged);
+  v.arguments = arguments(vector_constant(), elements_constant(p_.stream_elements), true, true,
+                          sums ? "Shared" : "Memory", ragged);
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
   const std::string row_bytes = sizes_.bytes(text_.cached);
   const std::string sum_bytes = sums ? number(text_.column_sums) + "*" + bytes_of_sums() : "0";
   const std::string wanted = length(ragged) + "*(" + row_bytes + " + " + sum_bytes + ")";
   const std::string halves = "min(2, max(1, ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
-  v.most_threads = most_threads(p_.stream_threads, ragged);
-  v.block = "min(" + number(v.most_threads / 2) + "*" + halves + ", 32*max(1, ceil_div(" + length(ragged) + ", 32*" +
-            each + ")))";
+  v.most_threads = most_threads(p_.stream_threads, 1, ragged);
+  v.thread_bytes = kThreadBytes;
+  v.block =
+      "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length(ragged) + ", 32*" + each + ")))";
   v.grid = summed ? workers_ : sizes_.points();
   const std::string room = "min(" + number(all) + ", " + number(half) + "*" + halves + ")";
   const std::string tile = each + "*" + v.block;
@@ -134,31 +142,34 @@ void RowEntries::any_strides() {
     v.arguments = arguments("1", "4", true, true, "Memory", false);
     if (!wide) v.guards.push_back(short_index(sizes_.row()));
     v.most_threads = p_.stream_threads / 2;
-    v.block = threads(length(false), "4", v.most_threads);
+    v.block = threads(length(false), "4", number(v.most_threads));
     v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
     write(v);
   }
 }
 
 EntryText RowEntries::run() {
-  const std::string row = number(p_.row_elements), wide = number(p_.wide_elements), sum = number(p_.sum_elements);
+  const std::string sum = number(p_.sum_elements);
   for (bool ragged : {false, true}) {
     if (ragged && !text_.ragged) continue;
     lanes(ragged);
     if (!text_.plan.accumulates) {
-      held(ragged, {"", "Rows that the registers of a block hold.", row, row, p_.row_threads, p_.row_blocks, ""});
+      held(ragged, {"", "Rows that the registers of a block hold.", elements_size(p_.row_elements),
+                    elements_constant(p_.row_elements), p_.row_threads, p_.row_blocks, ""});
       if (p_.wide_elements * p_.wide_threads > p_.row_elements * p_.row_threads)
-        held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.", wide, wide,
-                      p_.wide_threads, 1, ""});
+        held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.",
+                      elements_size(p_.wide_elements), elements_constant(p_.wide_elements), p_.wide_threads, 1, ""});
     } else {
       held(ragged, {"", "Rows and sums that the registers of a block hold.", sum, sum, p_.sum_threads, 1, "Registers"});
       if (text_.column_sums > 0) {
         const std::string narrow = number(p_.narrow_sum_elements);
         held(ragged, {"_narrow", "Rows of narrow elements: sums in shared memory leave registers to more threads.",
                       narrow, narrow, p_.narrow_threads, 1, "Shared", 2});
-        held(ragged,
-             {"_shared", "Rows that the registers of a block hold, and sums in shared memory.",
-              elements_of(p_.shared_sum_bytes), elements_constant(p_.shared_sum_bytes), p_.sum_threads, 1, "Shared"});
+        // Of the widest type, a vector that is as long as one of the narrowest.
+        const int64_t bytes = std::max(p_.shared_sum_bytes, is_mixed() ? 8 * kLongestVector : 0);
+        held(ragged, {"_shared", "Rows that the registers of a block hold, and sums in shared memory.",
+                      most_size(p_.shared_sum_elements, bytes), most_constant(p_.shared_sum_elements, bytes),
+                      p_.sum_threads, 1, "Shared"});
       }
     }
     streamed(ragged);
@@ -167,28 +178,17 @@ EntryText RowEntries::run() {
   return std::move(out_);
 }
 
-// Bytes of an element of the widest of the large tensors.
-std::string RowEntries::widest() const {
-  std::string widest;
-  std::set<std::string> seen;
-  for (BufferId id : sizes_.deciding()) {
-    if (!seen.insert(types_.stored(buffer(id).type)).second) continue;
-    const std::string one = "bytes(" + buffer(id).name + ")";
-    widest = widest.empty() ? one : "max(" + widest + ", " + one + ")";
-  }
-  return widest.empty() ? "4" : widest;
+// Of elements that take more than a register each, as many registers; but not less than the longest vector.
+std::string RowEntries::elements_size(int64_t most) const {
+  return most > kLongestVector ? most_size(most, kThreadBytes * most) : number(most);
 }
-// Elements of it in so many bytes.
-std::string RowEntries::elements_of(int64_t bytes) const {
-  return "min(" + number(p_.shared_sum_elements) + ", " + number(bytes) + "//" + widest() + ")";
+std::string RowEntries::elements_constant(int64_t most) const {
+  return most > kLongestVector ? most_constant(most, kThreadBytes * most) : number(most);
 }
-std::string RowEntries::elements_constant(int64_t bytes) const {
-  std::vector<std::string> names{number(p_.shared_sum_elements), number(bytes)};
-  for (BufferId id : sizes_.deciding()) {
-    const std::string type = types_.stored(buffer(id).type);
-    if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
-  }
-  return "kw::elements_in<" + join(names, ", ") + ">()";
+bool RowEntries::is_mixed() const {
+  std::set<std::string> types;
+  for (BufferId id : sizes_.deciding()) types.insert(types_.stored(buffer(id).type));
+  return types.size() > 1;
 }
 std::string RowEntries::bytes_of_sums() const {
   for (const Stage& stage : kernel_.stages)

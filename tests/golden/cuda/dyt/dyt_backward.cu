@@ -181,7 +181,7 @@ void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
                   WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                   int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
@@ -193,7 +193,7 @@ void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T*
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL(768, 1)
+KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
 void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
@@ -205,20 +205,20 @@ void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* 
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void dyt_backward_shared(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared,
-      false, int>(
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, kw::Place::Shared, false,
+      int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
       {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void dyt_backward_streamed(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                            WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                            int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -242,7 +242,7 @@ void dyt_backward_short_ragged(const T* x, const W* alpha, const W* weight, cons
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void dyt_backward_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
@@ -254,7 +254,7 @@ void dyt_backward_ragged(const T* x, const W* alpha, const W* weight, const WT* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(672, 1)
+KW_KERNEL((kw::most_in<640, 1280, T, WT>()), 1)
 void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -266,12 +266,12 @@ void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T, WT>()), 1)
 void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                 int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true,
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true,
       int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
@@ -279,7 +279,7 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                   WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                   int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -476,27 +476,24 @@ void dyt_backward_2_short(W* grad_alpha, const WT32* grad_alpha_slices, int work
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, WT32>()), (kw::most_in<2, 8, WT32>()))
 void dyt_backward_2(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, false, int>({grad_alpha, {0}},
-                                                                                     {grad_alpha_slices, {1}}, workers,
-                                                                                     0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, false, int>(
+      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, WT32>()), 1)
 void dyt_backward_2_wide(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, false, int>({grad_alpha, {0}},
-                                                                                     {grad_alpha_slices, {1}}, workers,
-                                                                                     0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, false, int>(
+      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, WT32>()), 1)
 void dyt_backward_2_streamed(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 16, true, true, false, false, int>({grad_alpha, {0}},
-                                                                                    {grad_alpha_slices, {1}}, workers,
-                                                                                    0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<16, 64, WT32>(), true, true, false, false, int>(
+      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -508,27 +505,24 @@ void dyt_backward_2_short_ragged(W* grad_alpha, const WT32* grad_alpha_slices, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, WT32>()), (kw::most_in<2, 8, WT32>()))
 void dyt_backward_2_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, true, int>({grad_alpha, {0}},
-                                                                                    {grad_alpha_slices, {1}}, workers,
-                                                                                    0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, true, int>(
+      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, WT32>()), 1)
 void dyt_backward_2_wide_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, true, false, true, int>({grad_alpha, {0}},
-                                                                                    {grad_alpha_slices, {1}}, workers,
-                                                                                    0, 0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, true, int>(
+      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, WT32>()), 1)
 void dyt_backward_2_streamed_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 16, true, true, false, true, int>({grad_alpha, {0}},
-                                                                                   {grad_alpha_slices, {1}}, workers, 0,
-                                                                                   0);
+  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<16, 64, WT32>(), true, true, false, true, int>(
+      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // Any strides.

@@ -252,7 +252,7 @@ void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                  T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq, int hidden,
                                  int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
@@ -265,7 +265,7 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL(768, 1)
+KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
 void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                         T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
@@ -278,13 +278,13 @@ void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const floa
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                         T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true,
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true,
       kw::Place::Shared, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
@@ -292,7 +292,7 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                           const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                           int batch_seq, int hidden, int workers, int64_t y1_stride_1,
@@ -320,7 +320,7 @@ void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, cons
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                         T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
@@ -333,7 +333,7 @@ void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const floa
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(672, 1)
+KW_KERNEL((kw::most_in<640, 1280, T, WT>()), 1)
 void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
@@ -346,13 +346,13 @@ void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T, WT>()), 1)
 void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::elements_in<32, 64, T, WT>(), false, true,
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true,
       kw::Place::Shared, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
@@ -360,7 +360,7 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                  const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                  int batch_seq, int hidden, int workers, int64_t y1_stride_1,

@@ -203,17 +203,18 @@ void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* we
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false,
+      int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                          int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                          int64_t y0_stride_1, int64_t y1_stride_1, float eps, int cached) {
@@ -233,17 +234,18 @@ void fused_add_rms_norm_forward_short_ragged(const T* x, const T* residual, cons
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T, WT>()), 1)
 void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                        int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                        int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true,
+      int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1,
                                                 float* rstd, int batch_seq, int hidden, int64_t x_stride_1,
                                                 int64_t residual_stride_1, int64_t y0_stride_1, int64_t y1_stride_1,

@@ -255,13 +255,13 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std, int batch,
                            int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -269,13 +269,13 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                 int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -283,14 +283,14 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                     int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                     int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -313,14 +313,14 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                   int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                   int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,
                                   int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                   int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                   int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -328,14 +328,14 @@ void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                        int batch, int channels, int height_width, int64_t x_stride_0,
                                        int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -343,14 +343,14 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2,
                                            T* std, int batch, int channels, int height_width, int64_t x_stride_0,
                                            int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
                                            int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                            int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                            int64_t std_stride_0, int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,

@@ -163,16 +163,16 @@ void jsd_forward_short(const T* log_student, const T* log_teacher, T* teacher_kl
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                  int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void jsd_forward_streamed(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                           int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
   jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({log_student, {log_student_stride_0, 1}},
@@ -192,17 +192,16 @@ void jsd_forward_short_ragged(const T* log_student, const T* log_teacher, T* tea
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void jsd_forward_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                         int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({log_student, {log_student_stride_0, 1}},
-                                                                              {log_teacher, {log_teacher_stride_0, 1}},
-                                                                              {teacher_kl, {1}}, {student_kl, {1}},
-                                                                              tokens, vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void jsd_forward_streamed_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                                  int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
   jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({log_student, {log_student_stride_0, 1}},
@@ -412,24 +411,24 @@ void jsd_forward_2_totals_short(T* y, const T32* y_slices, int workers, int toke
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
 void jsd_forward_2_totals(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                          tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
+      {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
 void jsd_forward_2_totals_wide(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                          tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
+      {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
 void jsd_forward_2_totals_streamed(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                         tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, false, int>(
+      {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -440,24 +439,24 @@ void jsd_forward_2_totals_short_ragged(T* y, const T32* y_slices, int workers, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
 void jsd_forward_2_totals_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
-                                                                                         tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
+      {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
 void jsd_forward_2_totals_wide_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
-                                                                                         tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
+      {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
 void jsd_forward_2_totals_streamed_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
-  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {y_slices, {1}}, workers,
-                                                                                        tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
+      {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // Any strides.

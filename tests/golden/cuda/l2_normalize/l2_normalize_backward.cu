@@ -191,17 +191,17 @@ void l2_normalize_backward_short(const T* x, const T32* sum_square, const T* d_y
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void l2_normalize_backward(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                            int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                            int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_backward_streamed(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                     int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                     int64_t grad_x_stride_0, T32 eps, int cached) {
@@ -221,17 +221,17 @@ void l2_normalize_backward_short_ragged(const T* x, const T32* sum_square, const
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                   int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                   int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows,
                                            int cols, int64_t x_stride_0, int64_t sum_square_stride_0,
                                            int64_t d_y_stride_0, int64_t grad_x_stride_0, T32 eps, int cached) {

@@ -163,26 +163,26 @@ void l2_normalize_forward_short(const T* x, T* y, T32* sum_square, int rows, int
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
 void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                           int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_forward_wide(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_forward_streamed(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                    int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 
@@ -195,26 +195,26 @@ void l2_normalize_forward_short_ragged(const T* x, T* y, T32* sum_square, int ro
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
 void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void l2_normalize_forward_streamed_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                           int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 

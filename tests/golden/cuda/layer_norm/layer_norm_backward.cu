@@ -241,7 +241,7 @@ void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, con
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                          T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
                          int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
@@ -254,7 +254,7 @@ void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL(768, 1)
+KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                                 T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
@@ -267,13 +267,13 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                                 T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, false,
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, false,
       int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
@@ -281,7 +281,7 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                   T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                   int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
@@ -308,7 +308,7 @@ void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* me
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                                 T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
@@ -321,7 +321,7 @@ void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, co
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(672, 1)
+KW_KERNEL((kw::most_in<640, 1280, T>()), 1)
 void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                        T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
@@ -334,21 +334,20 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                        T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 64, T>(), false, true, kw::Place::Shared, true,
-      int>(
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
       {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                          T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                          int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,

@@ -221,41 +221,32 @@ void layer_norm_forward_short(const T* x, const W* weight, const W* bias, T* y, 
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
 void layer_norm_forward(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                         int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}}, {bias, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {mean, {mean_stride_0}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, 0, 0);
+  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void layer_norm_forward_wide(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                              int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                              T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}}, {bias, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {mean, {mean_stride_0}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, 0, 0);
+  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void layer_norm_forward_streamed(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                  int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                  int64_t rstd_stride_0, T32 eps, int cached) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                     {weight, {1}}, {bias, {1}},
-                                                                                     {y, {y_stride_0, 1}},
-                                                                                     {mean, {mean_stride_0}},
-                                                                                     {rstd, {rstd_stride_0}}, rows,
-                                                                                     cols, eps, 0, cached);
+  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -272,41 +263,33 @@ void layer_norm_forward_short_ragged(const T* x, const W* weight, const W* bias,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
 void layer_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                     {weight, {1}}, {bias, {1}},
-                                                                                     {y, {y_stride_0, 1}},
-                                                                                     {mean, {mean_stride_0}},
-                                                                                     {rstd, {rstd_stride_0}}, rows,
-                                                                                     cols, eps, 0, 0);
+  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void layer_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                     int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                     int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                     {weight, {1}}, {bias, {1}},
-                                                                                     {y, {y_stride_0, 1}},
-                                                                                     {mean, {mean_stride_0}},
-                                                                                     {rstd, {rstd_stride_0}}, rows,
-                                                                                     cols, eps, 0, 0);
+  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void layer_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd,
                                         int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                                         int64_t mean_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}}, {weight, {1}},
-                                                                                    {bias, {1}}, {y, {y_stride_0, 1}},
-                                                                                    {mean, {mean_stride_0}},
-                                                                                    {rstd, {rstd_stride_0}}, rows, cols,
-                                                                                    eps, 0, cached);
+  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides.

@@ -180,20 +180,17 @@ void log_softmax_backward_short(const T* x, const float* maximum, const float* s
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void log_softmax_backward(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x, int tokens,
                           int vocab, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                           int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                        {maximum, {maximum_stride_0}},
-                                                                                        {sum_exp, {sum_exp_stride_0}},
-                                                                                        {d_y, {d_y_stride_0, 1}},
-                                                                                        {grad_x, {grad_x_stride_0, 1}},
-                                                                                        tokens, vocab, 0, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_backward_streamed(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                    int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                    int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -221,20 +218,17 @@ void log_softmax_backward_short_ragged(const T* x, const float* maximum, const f
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void log_softmax_backward_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                  int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                  int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                       {maximum, {maximum_stride_0}},
-                                                                                       {sum_exp, {sum_exp_stride_0}},
-                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                       tokens, vocab, 0, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void log_softmax_backward_streamed_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y,
                                           T* grad_x, int tokens, int vocab, int64_t x_stride_0,
                                           int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,

@@ -216,24 +216,24 @@ void mse_forward_totals_short(T* y, const T32* y_slices, int workers, int rows, 
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
 void mse_forward_totals(T* y, const T32* y_slices, int workers, int rows, int cols) {
-  mse_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                        rows, cols, 0, 0);
+  mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
+      {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
 void mse_forward_totals_wide(T* y, const T32* y_slices, int workers, int rows, int cols) {
-  mse_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                        rows, cols, 0, 0);
+  mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
+      {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
 void mse_forward_totals_streamed(T* y, const T32* y_slices, int workers, int rows, int cols) {
-  mse_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {y_slices, {1}}, workers,
-                                                                                       rows, cols, 0, 0);
+  mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, false, int>(
+      {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -244,24 +244,24 @@ void mse_forward_totals_short_ragged(T* y, const T32* y_slices, int workers, int
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
 void mse_forward_totals_ragged(T* y, const T32* y_slices, int workers, int rows, int cols) {
-  mse_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
-                                                                                       rows, cols, 0, 0);
+  mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
+      {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
 void mse_forward_totals_wide_ragged(T* y, const T32* y_slices, int workers, int rows, int cols) {
-  mse_forward_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {y_slices, {1}}, workers,
-                                                                                       rows, cols, 0, 0);
+  mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
+      {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
 void mse_forward_totals_streamed_ragged(T* y, const T32* y_slices, int workers, int rows, int cols) {
-  mse_forward_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {y_slices, {1}}, workers,
-                                                                                      rows, cols, 0, 0);
+  mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
+      {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // Any strides.

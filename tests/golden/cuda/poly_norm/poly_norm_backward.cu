@@ -290,7 +290,7 @@ void poly_norm_backward_short(const T* x, const float* gathered, const float* rs
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void poly_norm_backward(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                         const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y, T* grad_x,
                         float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
@@ -303,7 +303,7 @@ void poly_norm_backward(const T* x, const float* gathered, const float* rstd, co
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void poly_norm_backward_streamed(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                  const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                  T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
@@ -329,7 +329,7 @@ void poly_norm_backward_short_ragged(const T* x, const float* gathered, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void poly_norm_backward_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
@@ -342,7 +342,7 @@ void poly_norm_backward_ragged(const T* x, const float* gathered, const float* r
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void poly_norm_backward_streamed_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                         const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                         T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
@@ -556,20 +556,16 @@ void poly_norm_backward_2_short(W* grad_bias, const float* sum_slices, const flo
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, float>()), 1)
 void poly_norm_backward_2(W* grad_bias, const float* sum_slices, const float* sum_slices_2, const float* sum_slices_3,
                           const float* grad_bias_slices, float* total, float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, true, false, false, int>({grad_bias, {0}},
-                                                                                            {sum_slices, {1}},
-                                                                                            {sum_slices_2, {1}},
-                                                                                            {sum_slices_3, {1}},
-                                                                                            {grad_bias_slices, {1}},
-                                                                                            {total}, {total_2},
-                                                                                            {total_3}, workers, 0, 0);
+  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 64, float>(), false, true, false, false, int>(
+      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
+      {total_2}, {total_3}, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
 void poly_norm_backward_2_streamed(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                    const float* sum_slices_3, const float* grad_bias_slices, float* total,
                                    float* total_2, float* total_3, int workers) {
@@ -598,21 +594,17 @@ void poly_norm_backward_2_short_ragged(W* grad_bias, const float* sum_slices, co
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, float>()), 1)
 void poly_norm_backward_2_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                  const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
                                  float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, true, false, true, int>({grad_bias, {0}},
-                                                                                           {sum_slices, {1}},
-                                                                                           {sum_slices_2, {1}},
-                                                                                           {sum_slices_3, {1}},
-                                                                                           {grad_bias_slices, {1}},
-                                                                                           {total}, {total_2},
-                                                                                           {total_3}, workers, 0, 0);
+  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 64, float>(), false, true, false, true, int>(
+      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
+      {total_2}, {total_3}, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, float>()), 1)
 void poly_norm_backward_2_streamed_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                           const float* sum_slices_3, const float* grad_bias_slices, float* total,
                                           float* total_2, float* total_3, int workers) {

@@ -217,7 +217,7 @@ void rms_norm_gemma_backward_short(const T* x, const W* weight, const float* rst
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                              float* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
@@ -228,7 +228,7 @@ void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, con
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL(768, 1)
+KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void rms_norm_gemma_backward_narrow(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -240,12 +240,12 @@ void rms_norm_gemma_backward_narrow(const T* x, const W* weight, const float* rs
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_gemma_backward_shared(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
       false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
@@ -253,7 +253,7 @@ void rms_norm_gemma_backward_shared(const T* x, const W* weight, const float* rs
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_gemma_backward_streamed(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                       float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -277,7 +277,7 @@ void rms_norm_gemma_backward_short_ragged(const T* x, const W* weight, const flo
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -289,7 +289,7 @@ void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rs
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(672, 1)
+KW_KERNEL((kw::most_in<640, 1280, T>()), 1)
 void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -301,20 +301,20 @@ void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void rms_norm_gemma_backward_shared_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
-      true, int>(
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared, true,
+      int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_gemma_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                              float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

@@ -179,36 +179,28 @@ void rms_norm_gemma_forward_short(const T* x, const W* weight, T* y, float* rstd
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_gemma_forward(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {0, y_stride_1, 1}},
-                                                                                          {rstd, {0, 1}}, 1, batch_seq,
-                                                                                          hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_gemma_forward_wide(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {0, y_stride_1, 1}},
-                                                                                          {rstd, {0, 1}}, 1, batch_seq,
-                                                                                          hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_gemma_forward_streamed(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                      int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {0, y_stride_1, 1}},
-                                                                                         {rstd, {0, 1}}, 1, batch_seq,
-                                                                                         hidden, eps, 0, cached);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+      cached);
 }
 
 // The same, where rows begin anywhere.
@@ -223,36 +215,28 @@ void rms_norm_gemma_forward_short_ragged(const T* x, const W* weight, T* y, floa
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_gemma_forward_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                    int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {0, y_stride_1, 1}},
-                                                                                         {rstd, {0, 1}}, 1, batch_seq,
-                                                                                         hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_gemma_forward_wide_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {0, y_stride_1, 1}},
-                                                                                         {rstd, {0, 1}}, 1, batch_seq,
-                                                                                         hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_gemma_forward_streamed_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                             int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                        {weight, {1}},
-                                                                                        {y, {0, y_stride_1, 1}},
-                                                                                        {rstd, {0, 1}}, 1, batch_seq,
-                                                                                        hidden, eps, 0, cached);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+      cached);
 }
 
 // Any strides.

@@ -183,39 +183,30 @@ void rms_norm_llama_forward_short(const T* x, const W* weight, WT* y, float* rst
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                              {weight, {1}},
-                                                                                              {y, {0, y_stride_1, 1}},
-                                                                                              {rstd, {0, 1}}, 1,
-                                                                                              batch_seq, hidden, eps, 0,
-                                                                                              0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false,
+      int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_wide(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                              {weight, {1}},
-                                                                                              {y, {0, y_stride_1, 1}},
-                                                                                              {rstd, {0, 1}}, 1,
-                                                                                              batch_seq, hidden, eps, 0,
-                                                                                              0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false,
+      int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_streamed(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                      int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {0, y_stride_1, 1}},
-                                                                                             {rstd, {0, 1}}, 1,
-                                                                                             batch_seq, hidden, eps, 0,
-                                                                                             cached);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+      cached);
 }
 
 // The same, where rows begin anywhere.
@@ -231,39 +222,28 @@ void rms_norm_llama_forward_short_ragged(const T* x, const W* weight, WT* y, flo
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void rms_norm_llama_forward_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                    int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {0, y_stride_1, 1}},
-                                                                                             {rstd, {0, 1}}, 1,
-                                                                                             batch_seq, hidden, eps, 0,
-                                                                                             0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {0, y_stride_1, 1}},
-                                                                                             {rstd, {0, 1}}, 1,
-                                                                                             batch_seq, hidden, eps, 0,
-                                                                                             0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void rms_norm_llama_forward_streamed_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                             int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 16, true, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y, {0, y_stride_1, 1}},
-                                                                                            {rstd, {0, 1}}, 1,
-                                                                                            batch_seq, hidden, eps, 0,
-                                                                                            cached);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+      cached);
 }
 
 // Any strides.

@@ -206,7 +206,7 @@ void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rst
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                              W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                              int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -218,7 +218,7 @@ void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, con
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL(768, 1)
+KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -230,12 +230,12 @@ void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rs
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
       false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
@@ -243,7 +243,7 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                       W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                       int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -267,7 +267,7 @@ void rms_norm_mixed_backward_short_ragged(const T* x, const W* weight, const flo
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -279,7 +279,7 @@ void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rs
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(672, 1)
+KW_KERNEL((kw::most_in<640, 1280, T>()), 1)
 void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -291,20 +291,20 @@ void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::elements_in<32, 128, T>(), false, true, kw::Place::Shared,
-      true, int>(
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared, true,
+      int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
       0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                              W32* grad_weight_slices, int rows, int cols, int workers,
                                              int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,

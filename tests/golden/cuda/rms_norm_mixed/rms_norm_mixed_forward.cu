@@ -173,37 +173,28 @@ void rms_norm_mixed_forward_short(const T* x, const W* weight, T* y, float* rstd
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_mixed_forward(const T* x, const W* weight, T* y, float* rstd, int rows, int cols, int64_t x_stride_0,
                             int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {y_stride_0, 1}},
-                                                                                          {rstd, {rstd_stride_0}}, rows,
-                                                                                          cols, eps, 0, 0);
+  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_mixed_forward_wide(const T* x, const W* weight, T* y, float* rstd, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {y_stride_0, 1}},
-                                                                                          {rstd, {rstd_stride_0}}, rows,
-                                                                                          cols, eps, 0, 0);
+  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_mixed_forward_streamed(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps,
                                      int cached) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {y_stride_0, 1}},
-                                                                                         {rstd, {rstd_stride_0}}, rows,
-                                                                                         cols, eps, 0, cached);
+  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -219,37 +210,28 @@ void rms_norm_mixed_forward_short_ragged(const T* x, const W* weight, T* y, floa
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_mixed_forward_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                    int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {y_stride_0, 1}},
-                                                                                         {rstd, {rstd_stride_0}}, rows,
-                                                                                         cols, eps, 0, 0);
+  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_mixed_forward_wide_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {y_stride_0, 1}},
-                                                                                         {rstd, {rstd_stride_0}}, rows,
-                                                                                         cols, eps, 0, 0);
+  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_mixed_forward_streamed_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                             int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps,
                                             int cached) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                        {weight, {1}},
-                                                                                        {y, {y_stride_0, 1}},
-                                                                                        {rstd, {rstd_stride_0}}, rows,
-                                                                                        cols, eps, 0, cached);
+  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides.

@@ -207,7 +207,7 @@ void rms_norm_none_backward_short(const T* x, const W* weight, const T* rstd, co
 }
 
 // Rows and sums that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
 void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                             TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -219,7 +219,7 @@ void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL(768, 1)
+KW_KERNEL((kw::most_in<768, 1536, T, TW>()), 1)
 void rms_norm_none_backward_narrow(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -231,12 +231,12 @@ void rms_norm_none_backward_narrow(const T* x, const W* weight, const T* rstd, c
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
 void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true,
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true,
       kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
@@ -244,7 +244,7 @@ void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, c
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_backward_streamed(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                      TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                      int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -268,7 +268,7 @@ void rms_norm_none_backward_short_ragged(const T* x, const W* weight, const T* r
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
 void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                    TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -280,7 +280,7 @@ void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, c
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(672, 1)
+KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
 void rms_norm_none_backward_narrow_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -292,12 +292,12 @@ void rms_norm_none_backward_narrow_ragged(const T* x, const W* weight, const T* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T, TW>()), 1)
 void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                           int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::elements_in<32, 128, T, TW>(), false, true,
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true,
       kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
@@ -305,7 +305,7 @@ void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
 void rms_norm_none_backward_streamed_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                             TW32* grad_weight_slices, int rows, int cols, int workers,
                                             int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,

@@ -173,36 +173,27 @@ void rms_norm_none_forward_short(const T* x, const W* weight, TW* y, T* rstd, in
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), (kw::most_in<2, 8, T, TW>()))
 void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {y_stride_0, 1}},
-                                                                                             {rstd, {rstd_stride_0}},
-                                                                                             rows, cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {y_stride_0, 1}},
-                                                                                             {rstd, {rstd_stride_0}},
-                                                                                             rows, cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_streamed(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                     int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y, {y_stride_0, 1}},
-                                                                                            {rstd, {rstd_stride_0}},
-                                                                                            rows, cols, eps, 0, cached);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -218,37 +209,28 @@ void rms_norm_none_forward_short_ragged(const T* x, const W* weight, TW* y, T* r
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T, TW>()), (kw::most_in<2, 8, T, TW>()))
 void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                   int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y, {y_stride_0, 1}},
-                                                                                            {rstd, {rstd_stride_0}},
-                                                                                            rows, cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
 void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y, {y_stride_0, 1}},
-                                                                                            {rstd, {rstd_stride_0}},
-                                                                                            rows, cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
 void rms_norm_none_forward_streamed_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                            int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
                                            int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                           {weight, {1}},
-                                                                                           {y, {y_stride_0, 1}},
-                                                                                           {rstd, {rstd_stride_0}},
-                                                                                           rows, cols, eps, 0, cached);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides.

@@ -202,36 +202,30 @@ void softmax_forward_short(const T* x, T* y, T32* maximum, T32* sum_exp, int row
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
 void softmax_forward(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                      int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                   {y, {y_stride_0, 1}},
-                                                                                   {maximum, {maximum_stride_0}},
-                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                   cols, 0, 0);
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+      cols, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_wide(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                           int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                   {y, {y_stride_0, 1}},
-                                                                                   {maximum, {maximum_stride_0}},
-                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                   cols, 0, 0);
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+      cols, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_streamed(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                               int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int cached) {
-  softmax_forward_rows<kw::vector_length<T>(), 16, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                  {y, {y_stride_0, 1}},
-                                                                                  {maximum, {maximum_stride_0}},
-                                                                                  {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                  cols, 0, cached);
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+      cols, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -246,37 +240,31 @@ void softmax_forward_short_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
 void softmax_forward_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                             int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                  {y, {y_stride_0, 1}},
-                                                                                  {maximum, {maximum_stride_0}},
-                                                                                  {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                  cols, 0, 0);
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+      cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void softmax_forward_wide_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                  {y, {y_stride_0, 1}},
-                                                                                  {maximum, {maximum_stride_0}},
-                                                                                  {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                  cols, 0, 0);
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+      cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void softmax_forward_streamed_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0, int cached) {
-  softmax_forward_rows<kw::vector_length<T>(), 16, true, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                 {y, {y_stride_0, 1}},
-                                                                                 {maximum, {maximum_stride_0}},
-                                                                                 {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                 cols, 0, cached);
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+      cols, 0, cached);
 }
 
 // Any strides.

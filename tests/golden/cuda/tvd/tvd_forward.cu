@@ -142,17 +142,16 @@ void tvd_forward_short(const T* p, const T* q, T* direction, T* reduced, int tok
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 1)
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void tvd_forward(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                  int64_t q_stride_0, int64_t direction_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, true, false, false, int>({p, {p_stride_0, 1}},
-                                                                               {q, {q_stride_0, 1}},
-                                                                               {direction, {direction_stride_0, 1}},
-                                                                               {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {direction, {direction_stride_0, 1}}, {reduced, {1}}, tokens, vocab,
+      0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void tvd_forward_streamed(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                           int64_t q_stride_0, int64_t direction_stride_0) {
   tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
@@ -171,17 +170,16 @@ void tvd_forward_short_ragged(const T* p, const T* q, T* direction, T* reduced, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 1)
+KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void tvd_forward_ragged(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                         int64_t q_stride_0, int64_t direction_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, true, false, true, int>({p, {p_stride_0, 1}},
-                                                                              {q, {q_stride_0, 1}},
-                                                                              {direction, {direction_stride_0, 1}},
-                                                                              {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {direction, {direction_stride_0, 1}}, {reduced, {1}}, tokens, vocab,
+      0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void tvd_forward_streamed_ragged(const T* p, const T* q, T* direction, T* reduced, int tokens, int vocab,
                                  int64_t p_stride_0, int64_t q_stride_0, int64_t direction_stride_0) {
   tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
@@ -377,24 +375,24 @@ void tvd_forward_2_totals_short(T* y, const T32* v1_slices, int workers, int tok
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL(512, 2)
+KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
 void tvd_forward_2_totals(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {v1_slices, {1}},
-                                                                                          workers, tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
+      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
 void tvd_forward_2_totals_wide(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, false, int>({y}, {v1_slices, {1}},
-                                                                                          workers, tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
+      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL(1024, 1)
+KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
 void tvd_forward_2_totals_streamed(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, false, int>({y}, {v1_slices, {1}}, workers,
-                                                                                         tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, false, int>(
+      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -405,24 +403,24 @@ void tvd_forward_2_totals_short_ragged(T* y, const T32* v1_slices, int workers, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(448, 2)
+KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
 void tvd_forward_2_totals_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {v1_slices, {1}}, workers,
-                                                                                         tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
+      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
 void tvd_forward_2_totals_wide_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, true, false, true, int>({y}, {v1_slices, {1}}, workers,
-                                                                                         tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
+      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(896, 1)
+KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
 void tvd_forward_2_totals_streamed_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 16, true, true, false, true, int>({y}, {v1_slices, {1}}, workers,
-                                                                                        tokens, 0, 0);
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
+      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // Any strides.
