@@ -45,6 +45,19 @@ KW_DEVICE int warps() { return static_cast<int>(blockDim.x / 32); }
 KW_DEVICE int block() { return static_cast<int>(blockIdx.x); }
 KW_DEVICE int blocks() { return static_cast<int>(gridDim.x); }
 
+// The same number, of which the compiler knows nothing: what follows from it is computed anew instead of being kept in
+// registers. For sm_90 the compiler weighs that well enough by itself.
+template <class Index>
+KW_DEVICE Index anew(Index number) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+  if constexpr (sizeof(Index) == 8)
+    asm volatile("" : "+l"(number));
+  else
+    asm volatile("" : "+r"(number));
+#endif
+  return number;
+}
+
 // An array that all threads of a block see: elements by [], a further one by +.
 template <class T>
 using Shared = T*;

@@ -38,6 +38,10 @@ KW_DEVICE int warp() { return thread() / 32; }
 KW_DEVICE int warps() { return threads() / 32; }
 KW_DEVICE int block() { return static_cast<int>(emulate::engine->block[0]); }
 KW_DEVICE int blocks() { return static_cast<int>(emulate::engine->blocks[0]); }
+template <class Index>
+KW_DEVICE Index anew(Index number) {
+  return number;
+}
 
 namespace emulate {
 

@@ -9,7 +9,8 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhea
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -38,7 +39,8 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place 
 KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -67,14 +69,15 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
 // clang-format off
 template <int kVector, int kVectors, bool kStreamed, class Index>
 KW_DEVICE void stages(Index lanes, Index lane, Index end, Index tiles, Index shift) {
-  // Over the row.
+  // Over the row. Where its elements lie is not kept in registers from stage to stage.
 // skeleton stage
+lane = kw::anew(lane);
 for (Index tile = 0; tile < tiles; ++tile) {
   KW_STATEMENTS(fetch)
   KW_STATEMENTS(before)
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    const Index element = ((tile * kVectors + v) * lanes + KW_EXPRESSION(lane)) * kVector - shift;
     if (element < end) {
       KW_STATEMENTS(position)
       KW_STATEMENTS(vector)

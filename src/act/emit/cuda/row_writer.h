@@ -179,6 +179,7 @@ class RowWriter : public Writer {
 
   struct StageText {
     bool loops = false;
+    bool only_reduces = false;      // and stores nothing: all that is held is wanted by a later stage
     Lines before;                   // of the loop: values of the point, accumulators
     Lines before_tile, after_tile;  // partial results
     Body body;
@@ -188,6 +189,7 @@ class RowWriter : public Writer {
 
   void row_stage(const Stage& stage, StageText& text) {
     text.loops = true;
+    text.only_reduces = stage.stores.empty() && stage.accumulates.empty();
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
     define(text.body, roots_of(stage, kernel_), stored);
@@ -433,7 +435,10 @@ class RowWriter : public Writer {
         .statements("body", stage.body.element)
         .statements("stores", stage.body.stores)
         .statements("after", stage.after_tile);
-    if (!plan_.in_parts) return skeleton.statements("position", used(position, stage.body.all())).fill();
+    if (!plan_.in_parts)
+      return skeleton.expression("lane", stage.only_reduces ? "kw::anew(lane)" : "lane")
+          .statements("position", used(position, stage.body.all()))
+          .fill();
     // A part's place, and what is known of it.
     Lines shift;
     shift.line("const Index shift = " + shift_text({nest_.inner}) + ";");

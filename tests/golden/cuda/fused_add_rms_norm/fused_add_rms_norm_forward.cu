@@ -44,7 +44,8 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
                                                float eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, mean_sum_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -104,6 +105,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
       prefetch(start + step);
     }
     kw::Total<kStreamed, float> mean_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -151,6 +153,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
     if (inside && lane == 0) {
       kw::store(rstd.at(i_batch, i_seq), rstd_i);
     }
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

@@ -133,7 +133,8 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
                                          Index rows, Index cols, double delta, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, y_total_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -181,6 +182,7 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
       prefetch(start + step);
     }
     kw::Total<kStreamed, T32> y_total_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -196,7 +198,7 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
       T32 y_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL

@@ -47,7 +47,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
   KW_SHARED(T32, mean_i_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, mean_2_i_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, mean_i_2_sum_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = height * width, points = (batch * channels);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -103,6 +104,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
     }
     kw::Total<kStreamed, T32> mean_i_sum_total = 0;
     kw::Total<kStreamed, T32> mean_2_i_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -122,7 +124,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       T32 mean_2_i_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const Index i_height = height == 1 ? 0 : element / width;
           const Index first_i_width = element - i_height * width;
@@ -154,6 +156,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       kw::store(mean_2.at(i_batch, channel), mean_2_i);
     }
     kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
@@ -174,7 +177,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       T32 mean_i_2_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const Index i_height = height == 1 ? 0 : element / width;
           const Index first_i_width = element - i_height * width;
@@ -203,6 +206,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
     }
     const W32 weight_i = kw::load(weight.at(channel));
     const W32 bias_i = kw::load(bias.at(channel));
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

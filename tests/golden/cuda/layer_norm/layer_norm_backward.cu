@@ -49,7 +49,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, v24_early___parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -122,6 +123,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     kw::Total<kStreamed, T32> sum_total = 0;
     kw::Total<kStreamed, T32> v24_early_total = 0;
     kw::Total<kStreamed, T32> v24_early___total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -187,6 +189,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 v24_early____ = T32(2.0) * v24_early___;
     const T32 v24_early_____ = v24_early_ + v24_early____;
     const T32 quotient_2 = kw::divide(v24_early_____, T32(cols));
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

@@ -43,7 +43,8 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, mean_i_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, mean_i_2_sum_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -94,6 +95,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
       prefetch(start + step);
     }
     kw::Total<kStreamed, T32> mean_i_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -109,7 +111,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
       T32 mean_i_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
           KW_UNROLL
@@ -131,6 +133,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
       kw::store(mean.at(row), mean_i);
     }
     kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
@@ -148,7 +151,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
       T32 mean_i_2_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
           KW_UNROLL
@@ -172,6 +175,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
     if (inside && lane == 0) {
       kw::store(rstd.at(row), rstd_i);
     }
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

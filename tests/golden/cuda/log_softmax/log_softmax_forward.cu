@@ -35,7 +35,8 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, reduce_max_x_float_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_exp_i_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -86,6 +87,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
       prefetch(start + step);
     }
     float reduce_max_x_float = kw::Least();
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -100,7 +102,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
       }
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
           KW_UNROLL
@@ -123,6 +125,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
       kw::store(maximum.at(token), maximum_i);
     }
     kw::Total<kStreamed, float> sum_exp_i_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
@@ -140,7 +143,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
       float sum_exp_i_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
           KW_UNROLL
@@ -163,6 +166,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
     }
     const float log_sum_exp = kw::log(sum_exp_i);
     const float sum = log_sum_exp + maximum_i;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

@@ -68,7 +68,8 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   KW_SHARED(float, sum_slices_2_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_slices_3_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, grad_bias_slices_sum_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -141,6 +142,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     kw::Total<kStreamed, float> sum_total = 0;
     kw::Total<kStreamed, float> sum_2_total = 0;
     kw::Total<kStreamed, float> sum_3_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -218,6 +220,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     const float product_13 = product_12 * rstd_2_i;
     const float product_14 = product_11 * product_13;
     const float quotient_3 = kw::divide(product_14, float(hidden));
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
@@ -404,7 +407,8 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   KW_SHARED(float, sum_total_2_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_total_3_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, grad_bias_total_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -474,6 +478,7 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     kw::Total<kStreamed, float> sum_total_2_total = 0;
     kw::Total<kStreamed, float> sum_total_3_total = 0;
     kw::Total<kStreamed, float> grad_bias_total_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -498,7 +503,7 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
       float grad_bias_total_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, workers);
           KW_UNROLL

@@ -52,7 +52,8 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
   KW_SHARED(float, mean_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, mean_2_sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, mean_3_sum_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -107,6 +108,7 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
     kw::Total<kStreamed, float> mean_sum_total = 0;
     kw::Total<kStreamed, float> mean_2_sum_total = 0;
     kw::Total<kStreamed, float> mean_3_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -125,7 +127,7 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
       float mean_3_sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
           KW_UNROLL
@@ -177,6 +179,7 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
     const float weight_2_3 = weight_i_3;
     const W32 bias_i = kw::load(bias.at(0));
     const float bias_i_2 = bias_i;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

@@ -41,7 +41,8 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
                                            Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row, lane = kw::thread() % lanes;
+  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
+  Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
@@ -106,6 +107,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     }
     const T32 rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, T32> sum_sum_total = 0;
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -155,6 +157,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     const T32 product_5 = kw::round_to<T>(product_4 * rstd_i);
     const T32 d_mean_square = kw::round_to<T>(product_3 * product_5);
     const T32 quotient = kw::round_to<T>(kw::divide(d_mean_square, T32(cols)));
+    lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
