@@ -64,15 +64,26 @@ KW_DEVICE void copy_in_row(Shared<Vector<T, N>> to, const T* from, int left) {
   else
     copy_async<N>(to, from);
 }
-template <bool kRagged, int N, class T, class Index>
-KW_DEVICE void store_in_row(T* to, const Vector<T, N>& value, Index element, int64_t end) {
+template <bool kRagged, bool kStreaming, int N, class T, class Index>
+KW_DEVICE void store_part(T* to, const Vector<T, N>& value, Index element, int64_t end) {
   if (!kRagged || (element >= 0 && element + N <= end)) {
-    store_vector_streaming(to, value);
+    if constexpr (kStreaming)
+      store_vector_streaming(to, value);
+    else
+      store_vector(to, value);
   } else {
     KW_UNROLL
     for (int k = 0; k < N; ++k)
       if (element + k >= 0 && element + k < end) store(to + k, value[k]);
   }
+}
+template <bool kRagged, int N, class T, class Index>
+KW_DEVICE void store_in_row(T* to, const Vector<T, N>& value, Index element, int64_t end) {
+  store_part<kRagged, false>(to, value, element, end);
+}
+template <bool kRagged, int N, class T, class Index>
+KW_DEVICE void store_in_row_streaming(T* to, const Vector<T, N>& value, Index element, int64_t end) {
+  store_part<kRagged, true>(to, value, element, end);
 }
 
 // Where the sums of a thread's own columns are while it goes from row to row.

@@ -16,6 +16,7 @@ struct Parameter {
 constexpr Parameter kParameters[] = {
     {"element_threads", &CudaParameters::element_threads, 32, 1024},
     {"element_elements", &CudaParameters::element_elements, 8, 128},
+    {"whole_elements", &CudaParameters::whole_elements, 8, 128},
     {"narrow_elements", &CudaParameters::narrow_elements, 1, 64},
     {"row_elements", &CudaParameters::row_elements, 8, 128},
     {"row_threads", &CudaParameters::row_threads, 32, 1024},
@@ -47,7 +48,8 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   const int64_t held = std::max<int64_t>(1, facts.held);
   // Half of the threads that a multiprocessor takes keep memory busy, at two bytes an element.
   const int64_t wanted = machine.flight_bytes / (machine.threads / 2 * 2);
-  p.element_elements = std::clamp<int64_t>(2 * wanted / held / kLeastElements * kLeastElements, kLeastElements, 32);
+  p.element_elements = kLeastElements;  // blocks enough keep it busy: nothing moves bytes faster than one vector each
+  p.whole_elements = std::clamp<int64_t>(2 * wanted / held / kLeastElements * kLeastElements, kLeastElements, 32);
   // An element takes a register while it is held (half of one, if it is narrow, and room to unfold it). What a thread
   // has, where all blocks of a multiprocessor have so many threads together:
   auto fits = [&](int64_t elements, int64_t threads) {

@@ -17,10 +17,11 @@ struct CudaKernelFacts {
 };
 
 struct CudaParameters {
-  // Kernels without a reduction: threads of a block, and elements of each tensor that a thread reads before it uses
-  // any.
+  // Kernels without a reduction: threads of a block, and elements of each tensor that a thread has; or reads before it
+  // uses any, where few blocks go over all elements for a sum.
   int64_t element_threads = 256;
-  int64_t element_elements = 32;
+  int64_t element_elements = 8;
+  int64_t whole_elements = 32;
   int64_t narrow_elements = 16;  // likewise, where they are read one by one
 
   // Rows that registers hold: elements per thread, and threads of a block at most. Longer rows have wide_threads. Where

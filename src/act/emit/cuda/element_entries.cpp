@@ -5,7 +5,7 @@ namespace kw::act::cuda {
 EntryText ElementEntries::run() {
   const bool summed = text_.plan.accumulates;
   const std::string n = sizes_.product(text_.plan.nest.all());
-  const std::string per_thread = number(p_.element_elements);
+  const std::string per_thread = number(summed ? p_.whole_elements : p_.element_elements);
   auto launch = [&](Variant& v, const std::string& length) {
     v.most_threads = p_.element_threads;
     v.block = number(p_.element_threads);

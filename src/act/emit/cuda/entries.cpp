@@ -28,7 +28,7 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
   switch (text.plan.shape) {
     case Shape::Elements:
       return "max(1, min(ceil_div(" + sizes.product(text.plan.nest.all()) + ", " +
-             number(p.element_threads * p.element_elements) + "), 4*multiprocessors))";
+             number(p.element_threads * p.whole_elements) + "), 4*multiprocessors))";
     case Shape::Rows: {
       if (text.plan.in_parts) return "max(1, min(" + sizes.points() + ", 2*multiprocessors))";
       // As many blocks on a multiprocessor as have worker_threads together. A multiple of 8, so that all rows of a

@@ -47,7 +47,8 @@ class ElementWriter : public Writer {
     for (const Held& held : held_)
       loads.line(held.name + "[v] = " +
                  (lies_alike(held.buffer, held.at) ? "" : anywhere({held.buffer, held.at, kNoValue, kNoValue})) +
-                 "kw::load_in_row_once<kVector, kRagged>(" + held.address + ", " + left_in_row() + ");");
+                 (is_pointwise() ? "kw::load_in_row" : "kw::load_in_row_once") + "<kVector, kRagged>(" + held.address +
+                 ", " + left_in_row() + ");");
     fetch.append(used(position, {&loads}));
     fetch.append(loads);
     const Lines tile_lines = tiles();

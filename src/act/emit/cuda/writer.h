@@ -109,6 +109,9 @@ class Writer {
  protected:
   bool has_vectors() const { return plan_.shape == Shape::Elements || plan_.shape == Shape::Rows; }
 
+  // Nothing but moves every byte once: marks of that only slow it down.
+  bool is_pointwise() const { return plan_.shape == Shape::Elements && !plan_.accumulates; }
+
   Level level_of(const Axes& axes) const {
     if (!has_vectors()) {
       for (LoopAxisId axis : axes)
@@ -346,8 +349,9 @@ class Writer {
     const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
     body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
     body.element.line(name + "[k] = " + stored_text(store) + ";");
-    body.stores.line("kw::store_in_row<kRagged>(" + address(store.buffer, store.at, true) + ", " + name + ", " +
-                     first_ + ", " + names_.size(nest_.inner) + ");");
+    body.stores.line("kw::store_in_row" + std::string(is_pointwise() ? "" : "_streaming") + "<kRagged>(" +
+                     address(store.buffer, store.at, true) + ", " + name + ", " + first_ + ", " +
+                     names_.size(nest_.inner) + ");");
   }
   // A statement that counts an element, where it is one of the row.
   static std::string counted(const std::string& statement) { return "if (!kRagged || row_mask >> k & 1) " + statement; }

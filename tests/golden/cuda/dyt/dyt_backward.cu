@@ -157,7 +157,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           grad_alpha_slices_total += grad_alpha_slices_part;
           v6_slices_sums.add(tile, v, element, v6_slices_terms);
           v7_slices_sums.add(tile, v, element, v7_slices_terms);
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }

@@ -54,7 +54,7 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
+      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
           first_i_hidden));
     }
   }
@@ -99,7 +99,7 @@ KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_hidden < length) {
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
+      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
           first_i_hidden));
     }
   }
@@ -126,18 +126,17 @@ KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor
 KW_KERNEL(256, 1)
 void dyt_forward(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
                  int64_t x_stride_1, int64_t y_stride_1) {
-  dyt_forward_elements<kw::vector_length<T, WT>(), 32, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
-                                                            {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
+  dyt_forward_elements<kw::vector_length<T, WT>(), 8, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
+                                                           {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void dyt_forward_ragged(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
                         int64_t x_stride_1, int64_t y_stride_1) {
-  dyt_forward_elements_by_rows<kw::vector_length<T, WT>(), 32, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
-                                                                          {weight, {1}}, {bias, {1}},
-                                                                          {y, {0, y_stride_1, 1}}, 1, batch_seq,
-                                                                          hidden);
+  dyt_forward_elements_by_rows<kw::vector_length<T, WT>(), 8, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
+                                                                         {weight, {1}}, {bias, {1}},
+                                                                         {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
 }
 
 // Any strides.

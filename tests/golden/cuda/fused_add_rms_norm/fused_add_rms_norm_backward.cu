@@ -232,8 +232,9 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
             grad_x_v[k] = T(d_residual);
             grad_residual_v[k] = T(d_residual);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
-          kw::store_in_row<kRagged>(grad_residual.at(i_batch, i_seq, element), grad_residual_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(grad_residual.at(i_batch, i_seq, element), grad_residual_v, element,
+              hidden);
         }
       }
     }

@@ -136,7 +136,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
             if (!kRagged || row_mask >> k & 1) mean_sum_part += h * h;
             y1_v[k] = T(residual_2);
           }
-          kw::store_in_row<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
         }
       }
       mean_sum_total += mean_sum_part;
@@ -188,7 +188,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
             const float h_2 = h * rstd_i;
             y0_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(h_2)));
           }
-          kw::store_in_row<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
         }
       }
     }

@@ -57,12 +57,12 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_seq = seq == 1 ? 0 : element / half - i_batch * seq;
       const Index first_i_half = element - (i_batch * seq + i_seq) * half;
       d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
+          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
           static_cast<int>(reach - first_i_half));
       x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 /
-          2), static_cast<int>(reach - first_i_half));
-      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
+          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2),
+          static_cast<int>(reach - first_i_half));
+      x_v_2[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
           first_i_half));
     }
   }
@@ -121,12 +121,12 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
     const Index first_i_half = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_half < length) {
       d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
+          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
           static_cast<int>(reach - first_i_half));
       x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 /
-          2), static_cast<int>(reach - first_i_half));
-      x_v_2[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
+          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2),
+          static_cast<int>(reach - first_i_half));
+      x_v_2[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
           first_i_half));
     }
   }

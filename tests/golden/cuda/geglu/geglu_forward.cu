@@ -47,11 +47,11 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
       const Index i_seq = seq == 1 ? 0 : element / x_2_2 - i_batch * seq;
       const Index first_i_x_2_2 = element - (i_batch * seq + i_seq) * x_2_2;
       x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2))
-          : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
+          : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
           first_i_x_2_2));
       x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
-          static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 +
-          x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
+          static_cast<Index>(x_2_2)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2),
+          static_cast<int>(reach - first_i_x_2_2));
     }
   }
   KW_UNROLL
@@ -93,11 +93,11 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
     const Index first_i_x_2_2 = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_x_2_2 < length) {
       x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2))
-          : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
+          : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
           first_i_x_2_2));
       x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
-          static_cast<Index>(x_2_2)) : kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 +
-          x_2 / 2), static_cast<int>(reach - first_i_x_2_2));
+          static_cast<Index>(x_2_2)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2),
+          static_cast<int>(reach - first_i_x_2_2));
     }
   }
   KW_UNROLL
@@ -120,16 +120,15 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
 // Vectors along the innermost axis.
 KW_KERNEL(256, 1)
 void geglu_forward(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
-  geglu_forward_elements<kw::vector_length<T>(), 16, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}}, 1,
-                                                          batch_seq, x_2_2, x_2);
+  geglu_forward_elements<kw::vector_length<T>(), 8, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq,
+                                                         x_2_2, x_2);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void geglu_forward_ragged(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
-  geglu_forward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({x, {0, x_stride_1, 1}},
-                                                                        {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
-                                                                        x_2);
+  geglu_forward_elements_by_rows<kw::vector_length<T>(), 8, true, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}},
+                                                                       1, batch_seq, x_2_2, x_2);
 }
 
 // Any strides.

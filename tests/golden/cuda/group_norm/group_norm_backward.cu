@@ -229,8 +229,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                 mean_i));
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element),
-              grad_x_v, element, width);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+              element), grad_x_v, element, width);
         }
       }
     }

@@ -177,8 +177,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
             const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
             y_v[k] = T(sum_2);
           }
-          kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v,
-              element, width);
+          kw::store_in_row_streaming<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+              element), y_v, element, width);
         }
       }
     }

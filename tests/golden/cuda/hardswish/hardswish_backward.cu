@@ -49,9 +49,9 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
+      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
           static_cast<int>(reach - first_i_width));
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
           static_cast<int>(reach - first_i_width));
     }
   }
@@ -100,9 +100,9 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_width < length) {
-      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
+      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
           static_cast<int>(reach - first_i_width));
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
           static_cast<int>(reach - first_i_width));
     }
   }
@@ -131,8 +131,8 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
 KW_KERNEL(256, 1)
 void hardswish_backward(const T* x, const T* d_y, T* grad_x, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  hardswish_backward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 0, 0, 1}}, {d_y, {0, 0, 0, 1}},
-                                                                   {grad_x, {0, 0, 0, 1}}, 1, 1, 1, whole);
+  hardswish_backward_elements<kw::vector_length<T>(), 8, int64_t>({x, {0, 0, 0, 1}}, {d_y, {0, 0, 0, 1}},
+                                                                  {grad_x, {0, 0, 0, 1}}, 1, 1, 1, whole);
   if (whole < n)
     hardswish_backward_elements<1, 1, int64_t>({x + whole, {0, 0, 0, 1}}, {d_y + whole, {0, 0, 0, 1}},
                                                {grad_x + whole, {0, 0, 0, 1}}, 1, 1, 1, n - whole);

@@ -42,7 +42,7 @@ KW_DEVICE void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
           static_cast<int>(reach - first_i_width));
     }
   }
@@ -85,7 +85,7 @@ KW_DEVICE void hardswish_forward_elements_by_rows(kw::Tensor<const T, 4> x, kw::
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_width < length) {
-      x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
           static_cast<int>(reach - first_i_width));
     }
   }
@@ -110,7 +110,7 @@ KW_DEVICE void hardswish_forward_elements_by_rows(kw::Tensor<const T, 4> x, kw::
 KW_KERNEL(256, 1)
 void hardswish_forward(const T* x, T* y, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  hardswish_forward_elements<kw::vector_length<T>(), 32, int64_t>({x, {0, 0, 0, 1}}, {y, {0, 0, 0, 1}}, 1, 1, 1, whole);
+  hardswish_forward_elements<kw::vector_length<T>(), 8, int64_t>({x, {0, 0, 0, 1}}, {y, {0, 0, 0, 1}}, 1, 1, 1, whole);
   if (whole < n)
     hardswish_forward_elements<1, 1, int64_t>({x + whole, {0, 0, 0, 1}}, {y + whole, {0, 0, 0, 1}}, 1, 1, 1, n - whole);
 }

@@ -46,9 +46,8 @@ KW_DEVICE void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach -
-          first_col));
+      pred_v[v] = kw::load_in_row<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
+      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -94,9 +93,8 @@ KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
   for (int v = 0; v < kVectors; ++v) {
     const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_col < length) {
-      pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach -
-          first_col));
+      pred_v[v] = kw::load_in_row<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
+      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
     }
   }
   KW_UNROLL
@@ -123,8 +121,8 @@ KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void hinge_backward(const T* pred, const T* target, const T* d_y, T* grad_pred, T* grad_target, int64_t n) {
-  hinge_backward_elements<kw::vector_length<T>(), 16, int64_t>({pred, {0, 1}}, {target, {0, 1}}, {d_y},
-                                                               {grad_pred, {0, 1}}, {grad_target, {0, 1}}, 1, n);
+  hinge_backward_elements<kw::vector_length<T>(), 8, int64_t>({pred, {0, 1}}, {target, {0, 1}}, {d_y},
+                                                              {grad_pred, {0, 1}}, {grad_target, {0, 1}}, 1, n);
 }
 
 // The same, an element at a time.

@@ -221,7 +221,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
             const T32 difference = T32(2.0) * (quotient_4 * (T32(x_v[v][k]) - mean_2_i)) - quotient_5;
             grad_x_v[k] = T(kw::round_to<T>(quotient + kw::round_to<T>(difference)) - quotient_6);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
         }
       }
     }

@@ -236,7 +236,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
             const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
             y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
           }
-          kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
+          kw::store_in_row_streaming<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width,
+              width);
         }
       }
     }

@@ -63,9 +63,9 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab),
+      log_student_v[v] = kw::load_in_row<kVector, kRagged>(log_student.at(token, first_i_vocab),
           static_cast<int>(reach - first_i_vocab));
-      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
+      log_teacher_v[v] = kw::load_in_row<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
           static_cast<int>(reach - first_i_vocab));
     }
   }
@@ -127,9 +127,9 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_vocab < length) {
-      log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, first_i_vocab),
+      log_student_v[v] = kw::load_in_row<kVector, kRagged>(log_student.at(token, first_i_vocab),
           static_cast<int>(reach - first_i_vocab));
-      log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
+      log_teacher_v[v] = kw::load_in_row<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
           static_cast<int>(reach - first_i_vocab));
     }
   }
@@ -170,11 +170,11 @@ KW_KERNEL(256, 1)
 void jsd_backward(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student, T* grad_log_teacher,
                   int tokens, int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0,
                   int64_t grad_log_student_stride_0, int64_t grad_log_teacher_stride_0, double beta) {
-  jsd_backward_elements<kw::vector_length<T>(), 16, int>({log_student, {log_student_stride_0, 1}},
-                                                         {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
-                                                         {grad_log_student, {grad_log_student_stride_0, 1}},
-                                                         {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
-                                                         vocab, beta);
+  jsd_backward_elements<kw::vector_length<T>(), 8, int>({log_student, {log_student_stride_0, 1}},
+                                                        {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
+                                                        {grad_log_student, {grad_log_student_stride_0, 1}},
+                                                        {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
+                                                        vocab, beta);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
@@ -183,7 +183,7 @@ void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_
                          T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                          int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
                          int64_t grad_log_teacher_stride_0, double beta) {
-  jsd_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>(
+  jsd_backward_elements_by_rows<kw::vector_length<T>(), 8, true, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
       {grad_log_student, {grad_log_student_stride_0, 1}}, {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
       vocab, beta);

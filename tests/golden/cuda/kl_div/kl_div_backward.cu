@@ -49,10 +49,10 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
+      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
           first_i_vocab));
-      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
+      log_pred_v[v] = kw::load_in_row<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach -
+          first_i_vocab));
     }
   }
   KW_UNROLL
@@ -98,10 +98,10 @@ KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred,
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_vocab < length) {
-      target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
+      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
           first_i_vocab));
-      log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
+      log_pred_v[v] = kw::load_in_row<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach -
+          first_i_vocab));
     }
   }
   KW_UNROLL
@@ -130,10 +130,10 @@ KW_KERNEL(256, 1)
 void kl_div_backward(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target, int tokens,
                      int vocab, int64_t log_pred_stride_0, int64_t target_stride_0, int64_t grad_log_pred_stride_0,
                      int64_t grad_target_stride_0) {
-  kl_div_backward_elements<kw::vector_length<T>(), 16, int>({log_pred, {log_pred_stride_0, 1}},
-                                                            {target, {target_stride_0, 1}}, {d_y},
-                                                            {grad_log_pred, {grad_log_pred_stride_0, 1}},
-                                                            {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
+  kl_div_backward_elements<kw::vector_length<T>(), 8, int>({log_pred, {log_pred_stride_0, 1}},
+                                                           {target, {target_stride_0, 1}}, {d_y},
+                                                           {grad_log_pred, {grad_log_pred_stride_0, 1}},
+                                                           {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
@@ -141,11 +141,11 @@ KW_KERNEL(256, 1)
 void kl_div_backward_ragged(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                             int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
                             int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
-  kl_div_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({log_pred, {log_pred_stride_0, 1}},
-                                                                          {target, {target_stride_0, 1}}, {d_y},
-                                                                          {grad_log_pred, {grad_log_pred_stride_0, 1}},
-                                                                          {grad_target, {grad_target_stride_0, 1}},
-                                                                          tokens, vocab);
+  kl_div_backward_elements_by_rows<kw::vector_length<T>(), 8, true, int>({log_pred, {log_pred_stride_0, 1}},
+                                                                         {target, {target_stride_0, 1}}, {d_y},
+                                                                         {grad_log_pred, {grad_log_pred_stride_0, 1}},
+                                                                         {grad_target, {grad_target_stride_0, 1}},
+                                                                         tokens, vocab);
 }
 
 // Any strides.

@@ -176,7 +176,7 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
             grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
                 T32(x_v[v][k]))));
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }

@@ -150,7 +150,7 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
           for (int k = 0; k < kVector; ++k) {
             y_v[k] = T(kw::divide(T32(x_v[v][k]), max));
           }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }

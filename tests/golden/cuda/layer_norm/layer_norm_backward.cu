@@ -221,7 +221,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
                 mean_i));
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }

@@ -204,7 +204,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
             const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * T32(weight_v[k]) + T32(bias_v[k]);
             y_v[k] = T(sum_2);
           }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }

@@ -165,7 +165,7 @@ KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<co
             const float d_x_float = float(d_y_v[v][k]) - quotient * kw::exp(x_float - maximum_i);
             grad_x_v[k] = T(d_x_float);
           }
-          kw::store_in_row<kRagged>(grad_x.at(token, element), grad_x_v, element, vocab);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(token, element), grad_x_v, element, vocab);
         }
       }
     }

@@ -191,7 +191,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
             const float x_float = x_v[v][k];
             y_v[k] = T(x_float - sum);
           }
-          kw::store_in_row<kRagged>(y.at(token, element), y_v, element, vocab);
+          kw::store_in_row_streaming<kRagged>(y.at(token, element), y_v, element, vocab);
         }
       }
     }

@@ -93,16 +93,16 @@ KW_DEVICE void mean_middle_backward_elements_by_rows(kw::Tensor<const T, 2> d_y,
 KW_KERNEL(256, 1)
 void mean_middle_backward(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,
                           int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  mean_middle_backward_elements<kw::vector_length<T>(), 32, int>({d_y, {d_y_stride_0, 1}},
-                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch,
-                                                                 seq, hidden);
+  mean_middle_backward_elements<kw::vector_length<T>(), 8, int>({d_y, {d_y_stride_0, 1}},
+                                                                {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch,
+                                                                seq, hidden);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void mean_middle_backward_ragged(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,
                                  int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  mean_middle_backward_elements_by_rows<kw::vector_length<T>(), 32, true, int>(
+  mean_middle_backward_elements_by_rows<kw::vector_length<T>(), 8, true, int>(
       {d_y, {d_y_stride_0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch, seq, hidden);
 }
 

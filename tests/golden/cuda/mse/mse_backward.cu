@@ -43,7 +43,7 @@ KW_DEVICE void mse_backward_elements(kw::Tensor<const T, 2> difference, kw::Tens
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      difference_v[v] = kw::load_in_row_once<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach -
+      difference_v[v] = kw::load_in_row<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach -
           first_col));
     }
   }
@@ -86,7 +86,7 @@ KW_DEVICE void mse_backward_elements_by_rows(kw::Tensor<const T, 2> difference, 
   for (int v = 0; v < kVectors; ++v) {
     const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_col < length) {
-      difference_v[v] = kw::load_in_row_once<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach -
+      difference_v[v] = kw::load_in_row<kVector, kRagged>(difference.at(row, first_col), static_cast<int>(reach -
           first_col));
     }
   }
@@ -111,8 +111,8 @@ KW_DEVICE void mse_backward_elements_by_rows(kw::Tensor<const T, 2> difference, 
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void mse_backward(const T* difference, const T* d_y, T* grad_pred, T* grad_target, int64_t n) {
-  mse_backward_elements<kw::vector_length<T>(), 32, int64_t>({difference, {0, 1}}, {d_y}, {grad_pred, {0, 1}},
-                                                             {grad_target, {0, 1}}, 1, n);
+  mse_backward_elements<kw::vector_length<T>(), 8, int64_t>({difference, {0, 1}}, {d_y}, {grad_pred, {0, 1}},
+                                                            {grad_target, {0, 1}}, 1, n);
 }
 
 // The same, an element at a time.

@@ -70,7 +70,7 @@ KW_DEVICE void mse_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<cons
           difference_v[k] = T(difference_i);
         }
         y_slices_total += y_slices_part;
-        kw::store_in_row<kRagged>(difference.at(row, first_col), difference_v, first_col, cols);
+        kw::store_in_row_streaming<kRagged>(difference.at(row, first_col), difference_v, first_col, cols);
       }
     }
   }

@@ -256,7 +256,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
@@ -683,7 +683,7 @@ KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::T
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void poly_norm_backward_3(W* grad_weight, const float* total, const float* total_2, const float* total_3) {
-  poly_norm_backward_3_elements<kw::vector_length<W>(), 32, int64_t>({grad_weight, {1}}, {total}, {total_2}, {total_3});
+  poly_norm_backward_3_elements<kw::vector_length<W>(), 8, int64_t>({grad_weight, {1}}, {total}, {total_2}, {total_3});
 }
 
 // The same, an element at a time.

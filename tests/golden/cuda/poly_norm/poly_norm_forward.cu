@@ -208,7 +208,7 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
             const float y_i = sum_4 + weight_2_3 * (h * rstd_3_i);
             y_v[k] = T(y_i + bias_i_2);
           }
-          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
         }
       }
     }

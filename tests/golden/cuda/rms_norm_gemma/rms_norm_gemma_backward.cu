@@ -199,7 +199,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             const float d_x_float = d_normed * rstd_i + 2.0f * (quotient * x_float);
             grad_x_v[k] = T(d_x_float);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }

@@ -163,7 +163,7 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
             const float normed = x_float * rstd_i;
             y_v[k] = T(normed * (1.0f + float(weight_v[k])));
           }
-          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
         }
       }
     }

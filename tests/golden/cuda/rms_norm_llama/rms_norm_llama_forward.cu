@@ -166,7 +166,7 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
             const float x_3 = x_2 * rstd_i;
             y_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(x_3)));
           }
-          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+          kw::store_in_row_streaming<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
         }
       }
     }

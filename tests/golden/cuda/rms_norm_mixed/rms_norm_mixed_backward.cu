@@ -188,7 +188,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
             const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + 2.0f * (quotient * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }

@@ -157,7 +157,7 @@ KW_DEVICE void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
             const float h = x_v[v][k];
             y_v[k] = T(T32(W32(h * rstd_i) * W32(weight_v[k])));
           }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }

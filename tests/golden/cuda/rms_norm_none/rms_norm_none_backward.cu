@@ -189,7 +189,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
             const T32 product_6 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_v[v][k])));
             grad_x_v[k] = T(kw::round_to<T>(rounded * rstd_i) + product_6);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }

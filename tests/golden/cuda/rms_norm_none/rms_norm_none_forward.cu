@@ -156,7 +156,7 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
           for (int k = 0; k < kVector; ++k) {
             y_v[k] = TW(TW32(kw::round_to<T>(T32(x_v[v][k]) * rstd_i)) * TW32(weight_v[k]));
           }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }

@@ -163,7 +163,7 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
                 sum_exp_i);
             grad_x_v[k] = T((T32(d_y_v[v][k]) - sum) * quotient);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }

@@ -187,7 +187,7 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
             const T32 exp = kKeep ? exp_kept[v][k] : kw::exp(T32(x_v[v][k]) - reduce_max);
             y_v[k] = T(kw::divide(exp, sum_exp_i));
           }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }

@@ -48,11 +48,11 @@ KW_DEVICE void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<
       const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
       const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
       const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
-      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_intermediate),
+      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_intermediate),
           static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
-      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
+      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
+          first_i_intermediate));
+      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
           static_cast<int>(reach - first_i_intermediate));
     }
   }
@@ -103,11 +103,11 @@ KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw:
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_intermediate < length) {
-      d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_intermediate),
+      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_intermediate),
           static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
-      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
+      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
+          first_i_intermediate));
+      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
           static_cast<int>(reach - first_i_intermediate));
     }
   }

@@ -41,10 +41,10 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
       const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
       const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
       const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
-      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
+      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
           static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
+      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
+          first_i_intermediate));
     }
   }
   KW_UNROLL
@@ -83,10 +83,10 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_intermediate < length) {
-      gate_v[v] = kw::load_in_row_once<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
+      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
           static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row_once<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
+      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
+          first_i_intermediate));
     }
   }
   KW_UNROLL
@@ -108,8 +108,8 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
 KW_KERNEL(256, 1)
 void swiglu_forward(const T* gate, const T* up, T* y, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  swiglu_forward_elements<kw::vector_length<T>(), 16, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {y, {0, 0, 1}}, 1, 1,
-                                                               whole);
+  swiglu_forward_elements<kw::vector_length<T>(), 8, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {y, {0, 0, 1}}, 1, 1,
+                                                              whole);
   if (whole < n)
     swiglu_forward_elements<1, 1, int64_t>({gate + whole, {0, 0, 1}}, {up + whole, {0, 0, 1}}, {y + whole, {0, 0, 1}},
                                            1, 1, n - whole);

@@ -44,8 +44,8 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> direction, kw::Tenso
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
+      direction_v[v] = kw::load_in_row<kVector, kRagged>(direction.at(token, first_i_vocab), static_cast<int>(reach -
+          first_i_vocab));
     }
   }
   KW_UNROLL
@@ -88,8 +88,8 @@ KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> direction, k
   for (int v = 0; v < kVectors; ++v) {
     const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
     if (first_i_vocab < length) {
-      direction_v[v] = kw::load_in_row_once<kVector, kRagged>(direction.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
+      direction_v[v] = kw::load_in_row<kVector, kRagged>(direction.at(token, first_i_vocab), static_cast<int>(reach -
+          first_i_vocab));
     }
   }
   KW_UNROLL
@@ -114,18 +114,18 @@ KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> direction, k
 KW_KERNEL(256, 1)
 void tvd_backward(const T* direction, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
                   int64_t direction_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
-  tvd_backward_elements<kw::vector_length<T>(), 32, int>({direction, {direction_stride_0, 1}}, {d_y},
-                                                         {grad_p, {grad_p_stride_0, 1}}, {grad_q, {grad_q_stride_0, 1}},
-                                                         tokens, vocab);
+  tvd_backward_elements<kw::vector_length<T>(), 8, int>({direction, {direction_stride_0, 1}}, {d_y},
+                                                        {grad_p, {grad_p_stride_0, 1}}, {grad_q, {grad_q_stride_0, 1}},
+                                                        tokens, vocab);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void tvd_backward_ragged(const T* direction, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
                          int64_t direction_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
-  tvd_backward_elements_by_rows<kw::vector_length<T>(), 32, true, int>({direction, {direction_stride_0, 1}}, {d_y},
-                                                                       {grad_p, {grad_p_stride_0, 1}},
-                                                                       {grad_q, {grad_q_stride_0, 1}}, tokens, vocab);
+  tvd_backward_elements_by_rows<kw::vector_length<T>(), 8, true, int>({direction, {direction_stride_0, 1}}, {d_y},
+                                                                      {grad_p, {grad_p_stride_0, 1}},
+                                                                      {grad_q, {grad_q_stride_0, 1}}, tokens, vocab);
 }
 
 // Any strides.

@@ -114,7 +114,7 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
             if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::abs(difference);
             direction_v[k] = T(kw::sign(difference));
           }
-          kw::store_in_row<kRagged>(direction.at(token, element), direction_v, element, vocab);
+          kw::store_in_row_streaming<kRagged>(direction.at(token, element), direction_v, element, vocab);
         }
       }
       sum_sum_total += sum_sum_part;
