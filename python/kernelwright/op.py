@@ -1,11 +1,16 @@
 """What the ops of a package share when they run: the road of a call, what happens to a call that no kernel serves,
 autocast, and the pieces of their registration with PyTorch. A package holds a copy of this file."""
 
+import ast
 import functools
 import inspect
+import operator
+import re
+import sys
 import warnings
 
 import torch
+from torch import nn
 from torch._prims_common import compute_elementwise_output_strides
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -26,6 +31,10 @@ def direct(overload):
 def direct_apply(function):
     """The apply of an autograd.Function for calls outside of functorch's transforms, which need what is left out."""
     return super(torch.autograd.Function, function).apply
+
+
+class Unserved(NotImplementedError):
+    """No kernel serves the call, and strict=True forbids what would run instead."""
 
 
 class Op:
@@ -79,7 +88,7 @@ class Op:
 
     def by_reference(self, why, tensors, scalars, strict):
         if strict:
-            raise NotImplementedError(f"{self.name}: {why}")
+            raise Unserved(f"{self.name}: {why}")
         if not is_tracing() and (self.name, why) not in _warned:
             _warned.add((self.name, why))
             warnings.warn(f"{self.name} runs its reference: {why}", stacklevel=4)
@@ -185,11 +194,171 @@ def join(*dtypes):
     return functools.reduce(torch.promote_types, dtypes)
 
 
-def constructor_values(constructor, args, kwargs):
-    """The constructor's arguments by name, defaults included."""
-    bound = inspect.signature(constructor).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.arguments
+class Reading:
+    """How a module was constructed when it was read: what its kernels take as given.
+
+    init: the arguments that were given beside the source's own, as text; scalars: names of the arguments that the
+    kernels take at run time, with their defaults; sizes: arguments that they take as a number; fixed: other arguments
+    that decided what they compute; tensors: the module's own that they are called with; training: the mode.
+    """
+
+    def __init__(self, source, init, scalars, sizes, fixed, tensors, training):
+        self.source = source
+        self.init = init
+        self.scalars = scalars
+        self.sizes = sizes
+        self.fixed = fixed
+        self.tensors = tensors
+        self.training = training
+
+    @functools.cached_property
+    def signature(self):
+        return inspect.signature(self.source)
+
+    @functools.cached_property
+    def text(self):
+        return "\n".join(inspect.getsource(c) for c in self.source.__mro__ if c.__module__ == self.source.__module__)
+
+    @functools.cached_property
+    def arguments(self):
+        """By name, as they were read."""
+        example = getattr(sys.modules[self.source.__module__], "get_init_inputs", None)
+        given = {name: _literal(text) for name, text in self.init.items()}
+        plain = {name: value for name, value in given.items() if name in self.signature.parameters}
+        bound = self.signature.bind_partial(*(example() if example and not self.init else ()), **plain)
+        bound.apply_defaults()
+        for name, parameter in self.signature.parameters.items():
+            of = parameter.annotation
+            if name not in bound.arguments and inspect.isclass(of) and of.__module__ == self.source.__module__:
+                bound.arguments[name] = of()  # a configuration that has defaults
+        for name, value in given.items():
+            owner, _, attribute = name.rpartition(".")
+            if owner in bound.arguments:
+                setattr(bound.arguments[owner], attribute, value)
+        return self.flat(bound.arguments)
+
+    def flat(self, arguments):
+        """Arguments by name, and instead of a configuration what the source reads of it."""
+        out = {}
+        for name, value in arguments.items():
+            if self.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+                out |= value
+            elif hasattr(value, "__dict__") and not callable(value):
+                out |= {a: v for a, v in vars(value).items() if re.search(rf"\.{a}\b", self.text)}
+            else:
+                out[name] = value
+        return out
+
+    def of(self, module, args, kwargs):
+        """The run-time scalars of a new module, and in what it differs from the one that was read (None: nothing)."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        own = self.flat(bound.arguments)
+        scalars = tuple(own.get(name, default) for name, default in self.scalars.items())
+        for name, value in own.items():
+            if not self.fits(name, value) and self.matters(name, module, bound.arguments):
+                return scalars, f"{name} is {value!r}, and the kernels are for {self.arguments.get(name)!r}"
+        for name in self.tensors:
+            if operator.attrgetter(name)(module) is None:
+                return scalars, f"{name} is None"
+        return scalars, None
+
+    def fits(self, name, value):
+        if name in self.scalars:
+            return type(value) in (int, float)
+        if name in self.sizes:
+            return value == self.sizes[name]
+        if isinstance(value, (torch.dtype, torch.device)) or name in ("dtype", "device"):
+            return True
+        if name in self.arguments and _same(value, self.arguments[name]):
+            return True
+        # Any other size is the tensors' to show.
+        return name not in self.fixed and _is_size(value) and _is_size(self.arguments.get(name, 1))
+
+    def matters(self, name, module, arguments):
+        """Whether a module with this argument as it was read would be another, the values of its tensors apart."""
+        if name not in arguments or name not in self.arguments:
+            return True
+        bound = inspect.BoundArguments(self.signature, dict(arguments) | {name: self.arguments[name]})
+        try:
+            with torch.device("meta"):
+                return _without_tensors(self.source(*bound.args, **bound.kwargs)) != _without_tensors(module)
+        except Exception:  # what cannot be found out is taken to matter
+            return True
+
+    def other_mode(self, module):
+        """Why the kernels do not serve the module in this mode; None if they do."""
+        if module.training == self.training or not self.mode_matters(module):
+            return None
+        return f"it is in {'training' if module.training else 'evaluation'} mode, and the kernels are for the other"
+
+    def mode_matters(self, module):
+        return "training" in self.text or any(
+            isinstance(m, nn.modules.dropout._DropoutNd) or getattr(m, "track_running_stats", False)
+            for m in module.modules()
+        )
+
+
+def _literal(text):
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _without_tensors(module):
+    """All that a forward can see of a module but the values of its tensors."""
+    seen = {}
+    for path, part in module.named_modules():
+        tensors = part._parameters | part._buffers
+        seen[path] = {n: v for n, v in vars(part).items() if not n.startswith("_")}
+        seen[path] |= {n: t if t is None else tuple(t.shape) for n, t in tensors.items()}
+        seen[path].pop("strict", None)
+    return seen
+
+
+def _same(a, b):
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:  # what cannot be compared is not the same
+        return a is b
+
+
+def _is_size(value):
+    if isinstance(value, (tuple, list)):
+        return all(_is_size(v) for v in value)
+    return type(value) is int
+
+
+class ReadModule:
+    """What a module gets beside the source's own: its forward runs kernels. Constructed otherwise than the module that
+    was read, or changed after that, it runs the source's own forward and warns once; with strict=True it raises."""
+
+    def __init__(self, *args, strict=False, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.strict = strict
+        self._scalars, self._made_otherwise = self._READING.of(self, args, kwargs)
+        self._attributes = frozenset(n for n in self.__dict__ if not n.startswith("_")) - {"training", "strict"}
+        self._otherwise = self._made_otherwise or self._READING.other_mode(self)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        own = self.__dict__
+        if "_otherwise" not in own:  # not constructed yet
+            return
+        if name in own["_attributes"] or (value is None and name in self._READING.tensors):
+            own["_made_otherwise"] = f"{name} was changed"
+        if name == "training" or own["_made_otherwise"]:
+            own["_otherwise"] = own["_made_otherwise"] or self._READING.other_mode(self)
+
+    def _own(self, why, forward, *inputs):
+        name = type(self).__name__
+        if self.strict:
+            raise Unserved(f"{name}: {why}")
+        if not is_tracing() and (name, str(why)) not in _warned:
+            _warned.add((name, str(why)))
+            warnings.warn(f"{name} runs its own forward: {why}", stacklevel=5)
+        return forward(*inputs)
 
 
 def load(library, ops):

@@ -109,7 +109,7 @@ Result<device::Program> Plain::evict(const device::Arena& arena) const {
 Result<Plain::Rates> Plain::rates() const {
   Rates rates;
   if (device_->target() != kernel::Target::Cpu) return rates;
-  constexpr int64_t kRounds = 4000;
+  constexpr int64_t kRounds = 20000;
   const int64_t workers = device_->machine().threads;
   device::Arena arena;
   KW_CHECK(arena.add("plain_out", floats(workers), device::Arena::Access::Write));
@@ -121,8 +121,10 @@ Result<Plain::Rates> Plain::rates() const {
   rule.budget = std::chrono::milliseconds(500);
   KW_TRY(const std::vector<Timed> timed, time(*device_, {simple, special}, arena, {}, rule));
   const double calls = static_cast<double>(kRounds * workers);
-  rates.simple = 128 * calls / timed[0].time.median;
-  rates.special = 256 * calls / timed[1].time.median;
+  // The fastest sample: a rate is what the machine can do, and whoever else runs on it takes from that.
+  const auto fastest = [](const Timed& one) { return *std::min_element(one.seconds.begin(), one.seconds.end()); };
+  rates.simple = 128 * calls / fastest(timed[0]);
+  rates.special = 256 * calls / fastest(timed[1]);
   return rates;
 }
 

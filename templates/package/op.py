@@ -58,7 +58,9 @@ torch.library.register_autograd("kw::KW_NAME_op", _formula, setup_context=_setup
 
 
 # skeleton roads
-_TYPES = KW_STATEMENTS(types)
+_TYPES = (
+    KW_STATEMENTS(types)
+)
 
 
 def _eager(KW_LIST_arguments):
@@ -105,16 +107,27 @@ def KW_NAME_op(KW_LIST_signature):
 
 # A module that was read: everything but its forward is its own.
 # skeleton module
-class KW_NAME_module(_Source):
-    """The source's module with its own constructor, parameters and state_dict; its forward runs the kernels."""
+class KW_NAME_module(_op.ReadModule, _Source):
+    """The source's module with its own constructor, parameters and state_dict; its forward runs the kernels, or, where
+    they are not for such a module or such a call, is the source's own."""
 
-    def __init__(self, *args, strict=False, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.strict = strict
-        self._constructed_with = _op.constructor_values(super().__init__, args, kwargs)
+    _READING = _op.Reading(
+        _Source,
+        init=KW_EXPRESSION_init,
+        scalars=KW_EXPRESSION_scalars,
+        sizes=KW_EXPRESSION_sizes,
+        fixed=KW_EXPRESSION_fixed,
+        tensors=KW_EXPRESSION_tensors,
+        training=KW_EXPRESSION_training,
+    )
 
     def forward(self, KW_LIST_inputs):
-        KW_STATEMENTS(body)
+        if self._otherwise:
+            return self._own(self._otherwise, super().forward, KW_LIST_inputs)
+        try:
+            return KW_NAME_op(KW_LIST_passed, strict=True)
+        except _op.Unserved as why:
+            return self._own(why, super().forward, KW_LIST_inputs)
 
 
 # end

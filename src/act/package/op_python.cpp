@@ -38,6 +38,10 @@ bool has(const Names& names, const std::string& name) {
 }
 std::string tuple(const Names& names) { return "(" + join(names, ", ") + (names.size() == 1 ? ",)" : ")"); }
 
+std::string quoted(const std::string& text) {
+  return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
+}
+
 std::string python_default(const kernel::Scalar& scalar) {
   if (scalar.type != "bool") return scalar.default_value;
   return scalar.default_value == "true" ? "True" : "False";
@@ -420,27 +424,11 @@ class Writer {
       if (!own) given.push_back(name);
       passed.push_back(own ? "self." + input.name : name);
     }
-    Lines body;
     if (has_source_module(kernel_)) {
-      for (const kernel::Scalar& scalar : scalars())
-        passed.push_back(fmt::format("self._constructed_with.get(\"{}\", {})", scalar.name, python_default(scalar)));
-      for (const auto& [name, value] : kernel_.profile.interface.assumed) {
-        constexpr std::string_view kSize = "size_";
-        if (!name.starts_with(kSize)) continue;
-        const std::string argument = name.substr(kSize.size());
-        body.line(fmt::format("if self._constructed_with.get(\"{0}\", {1}) != {1}:  # the kernels are for {1} alone",
-                              argument, value));
-        body.line(fmt::format("    return super().forward({})", join(given, ", ")));
-      }
-      passed.emplace_back("strict=self.strict");
-      body.line(fmt::format("return {}({})", form_.name, join(passed, ", ")));
-      add(Skeleton::load(kTemplate, "module")
-              .name("module", form_.module)
-              .list("inputs", given)
-              .statements("body", body)
-              .fill());
+      source_module(given, passed);
       return;
     }
+    Lines body;
     Names settings;
     Lines settings_kept;
     for (const kernel::Scalar& scalar : scalars()) {
@@ -460,6 +448,37 @@ class Writer {
             .list("inputs", given)
             .statements("settings_kept", settings_kept)
             .statements("body", body)
+            .fill());
+  }
+
+  // A module that was read, with all that its kernels take as given of how it is constructed.
+  void source_module(const Names& given, Names passed) {
+    const profile::Profile& profile = kernel_.profile;
+    Names init, run_time, sizes, fixed, tensors;
+    for (const auto& [name, value] : profile.source.options.init) init.push_back(quoted(name) + ": " + quoted(value));
+    for (std::size_t i = 0; i < scalars().size(); ++i) {
+      const kernel::Scalar& scalar = scalars()[i];
+      run_time.push_back(quoted(scalar.name) + ": " + (scalar.default_value.empty() ? "None" : python_default(scalar)));
+      passed.push_back(fmt::format("self._scalars[{}]", i));
+    }
+    for (const auto& [name, value] : profile.interface.assumed) {
+      constexpr std::string_view kSize = "size_", kScalar = "scalar_";
+      if (name.starts_with(kSize)) sizes.push_back(quoted(name.substr(kSize.size())) + ": " + value);
+      if (name.starts_with(kScalar)) fixed.push_back(quoted(name.substr(kScalar.size())));
+    }
+    for (const profile::InputField& input : profile.interface.inputs)
+      if (input.kind == "parameter" || input.kind == "buffer") tensors.push_back(quoted(input.name));
+    add(Skeleton::load(kTemplate, "module")
+            .name("module", form_.module)
+            .name("op", form_.name)
+            .expression("init", "{" + join(init, ", ") + "}")
+            .expression("scalars", "{" + join(run_time, ", ") + "}")
+            .expression("sizes", "{" + join(sizes, ", ") + "}")
+            .expression("fixed", tuple(fixed))
+            .expression("tensors", tuple(tensors))
+            .expression("training", profile.source.options.eval ? "False" : "True")
+            .list("inputs", given)
+            .list("passed", passed)
             .fill());
   }
 
