@@ -17,6 +17,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 import tomllib
 import zipfile
 from pathlib import Path
@@ -24,9 +26,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # As the kernels were verified: a*b + c is rounded twice, as it is written.
 CPU_FLAGS = ["-std=c++20", "-O3", "-fopenmp", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC"]
+# What calls the kernels asks a few questions of each tensor: no more than this is gained by optimising it.
+CALL_FLAGS = ["-std=c++20", "-O1", "-fPIC"]
 CUDA_FLAGS = ["--std=c++20", "--fmad=false", "--no-source-include"]
 TORCH_TARGET = "0x020b000000000000"  # the oldest PyTorch that the library loads on: 2.11
 MARCH = "x86-64-v3"
+OLDEST = 75  # the oldest GPU architecture that NVRTC compiles for
 
 
 class BuildError(RuntimeError):
@@ -68,8 +73,8 @@ class Nvrtc:
                 continue
         raise BuildError("there is no NVRTC: pip install nvidia-cuda-nvrtc, or build for the CPU alone (targets=cpu)")
 
-    def compile(self, name, text, headers, options, ptx):
-        """Machine code, or PTX."""
+    def compile(self, name, text, headers, options, wanted):
+        """What is wanted of CUBIN (machine code) and PTX."""
         encoded = [(n.encode(), t.encode()) for n, t in headers.items()]
         program = ctypes.c_void_p()
         names = (ctypes.c_char_p * len(encoded))(*[n for n, _ in encoded])
@@ -82,7 +87,7 @@ class Nvrtc:
         try:
             if failed:
                 raise BuildError(f"{name} does not compile:\n{self._read(program, 'ProgramLog').decode()}")
-            return self._read(program, "PTX" if ptx else "CUBIN")
+            return [self._read(program, what) for what in wanted]
         finally:
             self.library.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -94,19 +99,26 @@ class Nvrtc:
         return buffer.raw
 
 
+def _length(path):
+    return path.stat().st_size
+
+
 _nvrtc = None
 
 
-def _compile_image(task):
-    """In a process of its own: NVRTC compiles one program at a time."""
+def _compile_images(task):
+    """In a process of its own: NVRTC compiles one program at a time. The images, and the seconds that they took."""
     global _nvrtc
-    name, text, headers, architecture, ptx = task
+    name, text, headers, architecture, wanted = task
+    start = time.process_time()
     _nvrtc = _nvrtc or Nvrtc()
-    return _nvrtc.compile(name, text, headers, [*CUDA_FLAGS, f"--gpu-architecture={architecture}"], ptx)
+    images = _nvrtc.compile(name, text, headers, [*CUDA_FLAGS, f"--gpu-architecture={architecture}"], wanted)
+    return images, time.process_time() - start
 
 
-def image_tasks(plan, source):
-    """One for each file of kernels, mixture of types and architecture; PTX serves what is not named."""
+def image_tasks(plan, source, architectures):
+    """One for each file of kernels, mixture of types and architecture. PTX serves what is not named, from the oldest
+    that is on: it is a step of compiling for that one, and costs nothing more."""
     headers = {}
     for path in sorted((source / "cuda").rglob("*")):
         if path.is_file():
@@ -114,7 +126,6 @@ def image_tasks(plan, source):
             headers[name] = path.read_text()
             if name.startswith("kw/"):
                 headers.setdefault(name[3:], f'#include "{name}"\n')
-    targets = [(a, False) for a in plan["architectures"]] + [(plan["ptx"], True)]
     tasks = []
     for op in plan["ops"]:
         for file in op["images"]:
@@ -122,8 +133,24 @@ def image_tasks(plan, source):
                 defines = "".join(f"#define {macro} {type_}\n" for macro, type_ in mixture.items())
                 text = f'#include "kw/element.h"\n{defines}#include "{file["file"]}"\n'
                 needed = {n: t for n, t in headers.items() if n.endswith(".h") or n == file["file"]}
-                tasks += [(file["file"], text, needed, architecture, ptx) for architecture, ptx in targets]
-    return tasks, targets
+                for architecture in architectures:
+                    wanted = ["CUBIN", "PTX"] if architecture == architectures[0] else ["CUBIN"]
+                    tasks.append((file["file"], text, needed, architecture, wanted))
+    return tasks
+
+
+def image_targets(architectures):
+    """What the images of a mixture are: the number of each architecture, and whether it is PTX."""
+    numbers = [number_of(architecture) for architecture in architectures]
+    return [(numbers[0], False), (numbers[0], True), *((number, False) for number in numbers[1:])] if numbers else []
+
+
+def number_of(architecture):
+    """90 of sm_90."""
+    number = architecture.removeprefix("sm_")
+    if not architecture.startswith("sm_") or not number.isdigit() or int(number) < OLDEST:
+        raise BuildError(f"'{architecture}' is no architecture to build for: sm_{OLDEST} or later, as in sm_80,sm_90")
+    return int(number)
 
 
 def write_images(plan, targets, images, folder):
@@ -147,55 +174,83 @@ def write_images(plan, targets, images, folder):
             lines.append(f"extern const kw_torch::Image {file['name']}[{count}][{len(targets)}];")
             lines.append(f"const kw_torch::Image {file['name']}[{count}][{len(targets)}] = {{")
             for _ in range(count):
-                numbers = [(a.split("_")[1].rstrip("af"), str(ptx).lower()) for a, ptx in targets]
-                row = [f"{{{number}, {ptx}, kw_blob + {next(offset)}}}" for number, ptx in numbers]
+                row = [f"{{{number}, {str(ptx).lower()}, kw_blob + {next(offset)}}}" for number, ptx in targets]
                 lines.append("    {" + ", ".join(row) + "},")
             lines.append("};")
     (folder / "images.cpp").write_text("\n".join(lines) + "\n")
 
 
 def compile_cpp(compiler, source, output, flags):
+    """Returns the seconds of the processor that it took."""
     command = [compiler, *flags, "-w", "-fvisibility=hidden", "-c", str(source), "-o", str(output)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BuildError(f"{source.name} does not compile:\n{done.stderr[:4000]}")
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        if process.returncode != 0:
+            raise BuildError(f"{source.name} does not compile:\n{said.read(4000)}")
+    return usage.ru_utime + usage.ru_stime
 
 
-def build(root=HERE, targets=None, march=MARCH, jobs=None):
-    """Compiles the package's library into it; returns what it was built with."""
+def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, timed=None):
+    """Compiles the package's library into it; returns what it was built with. `timed` is called with each step's kind,
+    file and seconds of the processor."""
     plan = json.loads((root / "csrc" / "build.json").read_text())
     source, folder = root / "csrc", root / "build"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    gpu = (targets is None or "cuda" in targets) and any(op["images"] for op in plan["ops"])
+    architectures = sorted(set(architectures or plan["architectures"]), key=number_of) if gpu else []
     torch = torch_folder()
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         raise BuildError("there is no C++ compiler: apt-get install g++")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     jobs = jobs or os.cpu_count() or 1
-    gpu = (targets is None or "cuda" in targets) and any(op["images"] for op in plan["ops"])
-    flags = [*CPU_FLAGS, f"-march={march}", f"-DTORCH_TARGET_VERSION={TORCH_TARGET}"]
+    image_kinds = image_targets(architectures)
+    flags = [f"-march={march}", f"-DTORCH_TARGET_VERSION={TORCH_TARGET}", f"-DKW_IMAGES={len(image_kinds)}"]
     flags += ["-I", str(source / "cpu"), "-I", str(source / "torch"), "-isystem", str(torch / "include")]
-    units = [source / op["file"] for op in plan["ops"]]
-    built = {"march": march, "compiler": Path(compiler).name, "nvrtc": None, "architectures": []}
-    tasks, image_targets = image_tasks(plan, source) if gpu else ([], [])
-    flags.append(f"-DKW_IMAGES={len(image_targets)}")
+    built = {"march": march, "compiler": Path(compiler).name, "nvrtc": None, "architectures": architectures}
+    built["ptx"] = f"compute_{image_kinds[0][0]}" if gpu else None
+    note = timed or (lambda *_: None)
+
+    def cpp(kind, unit, level):
+        output = folder / (unit.name.removesuffix(".cpp") + ".o")
+        note(kind, unit.name, compile_cpp(compiler, unit, output, [*level, *flags]))
+
+    # A fresh interpreter for each: a fork would take a compiler along that another thread holds.
     with (
-        concurrent.futures.ThreadPoolExecutor(jobs) as compilers,
-        # A fresh interpreter for each: a fork would take a compiler along that another thread holds.
         concurrent.futures.ProcessPoolExecutor(
             jobs if gpu else 1, multiprocessing.get_context("spawn")
         ) as image_compilers,
+        concurrent.futures.ThreadPoolExecutor(jobs) as workers,
     ):
+
+        def image(task):
+            images, seconds = image_compilers.submit(_compile_images, task).result()
+            note("kernels for GPUs", f"{task[0]} {task[3]}", seconds)
+            return images
+
         if gpu:
             built["nvrtc"] = Nvrtc().version
-            built["architectures"] = [architecture for architecture, _ in image_targets]
-        waiting = [compilers.submit(compile_cpp, compiler, unit, folder / (unit.stem + ".o"), flags) for unit in units]
-        images = list(image_compilers.map(_compile_image, tasks, chunksize=2)) if gpu else []
-        for one in waiting:
-            one.result()
+        tasks = image_tasks(plan, source, architectures) if gpu else []
+        # What takes longest begins first, so that no core waits at the end.
+        kernels = sorted((op["kernels"] for op in plan["ops"] if op["kernels"]), key=lambda k: -_length(source / k))
+        waiting = [workers.submit(cpp, "kernels for the CPU", source / unit, CPU_FLAGS) for unit in kernels]
+        compiled = {}
+        for i in sorted(range(len(tasks)), key=lambda i: -len(tasks[i][2][tasks[i][0]])):
+            compiled[i] = workers.submit(image, tasks[i])
+        waiting += [workers.submit(cpp, "calls", source / op["file"], CALL_FLAGS) for op in plan["ops"]]
+        try:
+            for one in waiting:
+                one.result()
+            images = [part for i in range(len(tasks)) for part in compiled[i].result()]
+        except BaseException:
+            workers.shutdown(cancel_futures=True)
+            raise
     if gpu:
-        write_images(plan, image_targets, images, folder)
-        compile_cpp(compiler, folder / "images.cpp", folder / "images.o", flags)
+        write_images(plan, image_kinds, images, folder)
+        compile_cpp(compiler, folder / "images.cpp", folder / "images.o", [*CALL_FLAGS, *flags])
     library = root / plan["package"] / plan["library"]
     # OpenMP is PyTorch's own, which libtorch_cpu brings along: one pool of threads, and torch.set_num_threads rules it.
     command = [compiler, "-shared", *map(str, sorted(folder.glob("*.o"))), "-o", str(library)]
@@ -217,10 +272,16 @@ def _metadata(root):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    settings = config_settings or {}
-    targets = settings["targets"].split(",") if "targets" in settings else None
-    build(HERE, targets, settings.get("march", MARCH), int(settings["jobs"]) if "jobs" in settings else None)
+    build(HERE, **_options(config_settings or {}))
     return pack(HERE, wheel_directory)
+
+
+def _options(settings):
+    """What pip's --config-settings, or the command line, say: as build takes it."""
+    options = {key: settings[key].split(",") for key in ("targets", "architectures") if settings.get(key)}
+    if settings.get("jobs"):
+        options["jobs"] = int(settings["jobs"])
+    return {**options, "march": settings.get("march", MARCH)}
 
 
 def pack(root, wheel_directory):
@@ -253,17 +314,18 @@ def pack(root, wheel_directory):
 def main():
     parser = argparse.ArgumentParser(description="builds the package where it stands")
     parser.add_argument("--targets", help="cpu, or cpu,cuda")
+    parser.add_argument("--architectures", help="the GPUs to compile for, as in sm_80,sm_90; PTX serves later ones")
     parser.add_argument("--march", default=MARCH, help=f"the CPU to compile for: {MARCH}, native, ...")
-    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--jobs", type=int, help="how many compilers at a time")
     parser.add_argument("--wheel", metavar="DIR", help="packs a wheel into DIR")
+    parser.add_argument("--times", action="store_true", help="prints what each step took")
     arguments = parser.parse_args()
     try:
+        timed = (lambda kind, file, seconds: print(f"{seconds:7.2f} s  {kind}: {file}")) if arguments.times else None
+        build(HERE, **_options(vars(arguments)), timed=timed)
         if arguments.wheel:
-            settings = {k: v for k, v in vars(arguments).items() if k in ("targets", "march", "jobs") and v}
             Path(arguments.wheel).mkdir(parents=True, exist_ok=True)
-            print(Path(arguments.wheel) / build_wheel(arguments.wheel, settings))
-        else:
-            build(HERE, arguments.targets.split(",") if arguments.targets else None, arguments.march, arguments.jobs)
+            print(Path(arguments.wheel) / pack(HERE, arguments.wheel))
     except BuildError as error:
         sys.exit(f"error: {error}")
 

@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 _warned = set()
+_UNSERVED = "no kernel serves this call: "  # what an op says that leaves a call to the reference
 
 # What every call asks, as cheaply as PyTorch can answer.
 is_tracing = torch.compiler.is_dynamo_compiling
@@ -29,7 +30,11 @@ def direct(overload):
 
 
 def direct_apply(function):
-    """The apply of an autograd.Function for calls outside of functorch's transforms, which need what is left out."""
+    """The apply of an autograd.Function for calls outside of functorch's transforms, which need what is left out. Its
+    backward is called without the Python around it, too."""
+    backward = getattr(function, "_backward_cls", None)
+    if backward is not None:
+        backward.apply = function.backward
     return super(torch.autograd.Function, function).apply
 
 
@@ -82,9 +87,9 @@ class Op:
         why = str(error).split("\n")[0]
         if isinstance(error, NotImplementedError):  # PyTorch found no implementation for the device
             why = f"kw::{self.name}: a tensor on {tensors[0].device.type}"
-        elif "kw_unsupported: " not in why:
+        elif _UNSERVED not in why:
             raise error
-        return self.by_reference(why.split("kw_unsupported: ")[-1], tensors, scalars, strict)
+        return self.by_reference(why.split(_UNSERVED)[-1], tensors, scalars, strict)
 
     def by_reference(self, why, tensors, scalars, strict):
         if strict:

@@ -166,7 +166,10 @@ class KernelFile {
             (best->ptx == image.ptx && image.architecture > best->architecture))
           best = &image;
       }
-      if (best == nullptr) unsupported("a GPU of architecture sm_" + std::to_string(gpu.architecture));
+      if (best == nullptr) {
+        const std::string own = "sm_" + std::to_string(gpu.architecture);
+        unsupported("a GPU of architecture " + own + ", built for others alone: architectures=" + own);
+      }
       driver.check(driver.module_load(&module, best->code), "loading a kernel");
     }
     CUfunction function = nullptr;

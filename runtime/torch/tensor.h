@@ -4,15 +4,12 @@
 #include <torch/csrc/stable/c/shim.h>
 
 #include <initializer_list>
-#include <stdexcept>
-#include <string>
 
-#include "kw_torch/view.h"
+#include "kw_host/check.h"
 
 namespace kw_torch {
 
-// The op does not serve this call; who called it may run the reference.
-[[noreturn]] inline void unsupported(const std::string& why) { throw std::runtime_error("kw_unsupported: " + why); }
+using namespace kw_host;
 
 inline void check(AOTITorchError error, const char* what) {
   if (error != AOTI_TORCH_SUCCESS) throw std::runtime_error(std::string("kernelwright: ") + what + " failed");
@@ -183,30 +180,6 @@ inline Tensor empty(View& view, Dtype dtype, Device device, std::initializer_lis
   Tensor tensor(handle);
   view = tensor.view();
   return tensor;
-}
-
-// The mixture of types that the tensors have: a row of the table.
-template <int kMixtures, int kTensors>
-int mixture_of(const std::string& op, const Dtype (&table)[kMixtures][kTensors], const View* const (&views)[kTensors]) {
-  for (int mixture = 0; mixture < kMixtures; ++mixture) {
-    bool fits = true;
-    for (int i = 0; i < kTensors; ++i) fits = fits && views[i]->dtype == table[mixture][i];
-    if (fits) return mixture;
-  }
-  unsupported(op + "this mixture of element types");
-}
-
-inline void need_rank(const std::string& op, const char* name, const View& view, std::int64_t rank) {
-  if (view.rank != rank)
-    unsupported(op + name + " has " + std::to_string(view.rank) + " dimensions, not " + std::to_string(rank));
-}
-inline void need_size(const std::string& op, const char* name, const View& view, int d, std::int64_t size) {
-  if (view.sizes[d] != size)
-    unsupported(op + "dimension " + std::to_string(d) + " of " + name + " is " + std::to_string(view.sizes[d]) +
-                ", not " + std::to_string(size));
-}
-inline void need(const std::string& op, bool holds, const char* condition) {
-  if (!holds) unsupported(op + "sizes must fulfil " + condition);
 }
 
 inline std::int32_t cuda() {

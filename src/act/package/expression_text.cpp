@@ -9,7 +9,7 @@ namespace {
 using kernel::Expression;
 using kernel::ExpressionNode;
 
-// What C++ spells otherwise; other operators are the same, and functions are those of runtime/torch/view.h.
+// What C++ spells otherwise; other operators are the same, and functions are those of runtime/host/view.h.
 constexpr std::pair<std::string_view, std::string_view> kOtherwise[] = {
     {"//", "floor_div"}, {"%", "floor_mod"}, {"and", "&&"}, {"or", "||"}, {"not", "!"}, {"-1", "-"},
 };
@@ -36,7 +36,7 @@ Written write(const std::vector<ExpressionNode>& nodes, int at) {
     const Written part = write(nodes, input);
     parts.push_back(call ? part.text : inside(part));
   }
-  if (call) return {"kw_torch::" + std::string(spelled) + "(" + join(parts, ", ") + ")"};
+  if (call) return {"kw_host::" + std::string(spelled) + "(" + join(parts, ", ") + ")"};
   if (parts.size() == 1) return {std::string(spelled) + parts[0], false};
   return {parts[0] + " " + std::string(spelled) + " " + parts[1], false};
 }

@@ -36,6 +36,25 @@ void add_runtime(const std::string& target, const std::string& text, const std::
   for (const std::string& header : included_headers(text)) add_header(target, header, base, files);
 }
 
+std::string filled(std::string_view path, const std::map<std::string, std::string>& values) {
+  std::string text(embedded::file(path));
+  for (const auto& [name, value] : values) {
+    const std::string hole = "KW_" + name;
+    for (std::size_t at = text.find(hole); at != std::string::npos; at = text.find(hole, at)) {
+      const std::size_t end = at + hole.size();
+      const bool longer = end < text.size() && (text[end] == '_' || (text[end] >= 'A' && text[end] <= 'Z'));
+      if (!longer) text.replace(at, hole.size(), value);
+      at += longer ? hole.size() : value.size();
+    }
+  }
+  return text;
+}
+
+void add_all(std::string_view folder, const std::string& base, std::map<std::string, std::string>& files) {
+  for (const embedded::File& file : embedded::all())
+    if (file.path.starts_with(folder)) files[base + std::string(file.path.substr(folder.size()))] = file.content;
+}
+
 std::map<std::string, std::string> file_set(const Generated& generated) {
   const std::string target(kernel::name_of(generated.manifest.target));
   std::map<std::string, std::string> files;

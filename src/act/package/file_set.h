@@ -17,6 +17,12 @@ std::map<std::string, std::string> file_set(const Generated& generated);  // pat
 void add_runtime(const std::string& target, const std::string& text, const std::string& base,
                  std::map<std::string, std::string>& files);
 
+// The file of a template, with KW_NAME replaced: a name that is legal where it stands.
+std::string filled(std::string_view path, const std::map<std::string, std::string>& values);
+
+// Adds every embedded file of a folder, as base + its name.
+void add_all(std::string_view folder, const std::string& base, std::map<std::string, std::string>& files);
+
 // What a file is, in a few words: for a review.
 std::string description_of(const std::string& path);
 

@@ -136,8 +136,8 @@ struct Variant {
 };
 
 // A weight's gradient is a sum over everything else, and often not wanted (adapters are trained, the model is not); of
-// several tensors one may be a constant (the teacher of a distillation). Each of these has a pass of its own; any other
-// choice computes a gradient too many.
+// several tensors one may be a constant (the teacher of a distillation; where there are weights, these are it). Each of
+// these has a pass of its own; any other choice computes a gradient too many.
 std::vector<Variant> variants_of(const OpMath& math, const profile::Profile& profile) {
   std::vector<std::string> tensors, weights;
   for (const ir::Output& output : math.backward->outputs) {
@@ -147,7 +147,7 @@ std::vector<Variant> variants_of(const OpMath& math, const profile::Profile& pro
   }
   constexpr std::size_t kMost = 3;
   std::vector<Variant> variants;
-  if (tensors.size() > 1 && tensors.size() <= kMost)
+  if (weights.empty() && tensors.size() > 1 && tensors.size() <= kMost)
     for (const std::string& output : tensors) variants.push_back({output.substr(5), {output}});
   if (!tensors.empty() && !weights.empty())
     variants.push_back({tensors.size() == 1 ? tensors[0].substr(5) : "tensors", tensors});
@@ -161,6 +161,24 @@ OpMath with_gradients(const OpMath& math, const Variant& variant) {
   std::erase_if(some.backward->outputs, [&](const ir::Output& output) { return !has(variant.outputs, output.name); });
   some.backward = ir::GraphBuilder(*some.backward).finish();
   return some;
+}
+
+// A gradient may have a type that no tensor of its pass shows (of a weight that its own gradient does not depend on).
+// Then the pass is handed the tensor itself, for its type alone; it is there anyway.
+Status show_types(const OpPass& forward, OpPass& pass) {
+  for (const Buffer& output : pass.outputs) {
+    KW_TRY(const std::vector<std::string> parts, kernel::type_parts(output.type));
+    for (const std::string& part : parts) {
+      const auto shown = [&](const Buffer& input) { return input.type == part; };
+      if (ir::dtype_from_name(part) || std::any_of(pass.inputs.begin(), pass.inputs.end(), shown)) continue;
+      const auto tensor = std::find_if(forward.inputs.begin(), forward.inputs.end(), shown);
+      if (tensor == forward.inputs.end())
+        return bad_input(
+            fmt::format("no tensor shows the type {} of {}: such an op has no package yet", part, output.name));
+      pass.inputs.push_back(*tensor);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -197,6 +215,7 @@ Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Targ
     form.constraints = generated.manifest.constraints;
     form.mixtures = mixtures_of(generated.manifest, profile.interface);
   }
+  for (std::size_t i = 1; i < form.passes.size(); ++i) KW_CHECK(show_types(form.forward(), form.passes[i]));
   form.passes.front().scalars = form.scalars;  // those of the reference, used or not
   const auto tensors = std::count_if(profile.interface.inputs.begin(), profile.interface.inputs.end(),
                                      [](const profile::InputField& input) { return input.kind != "scalar"; });

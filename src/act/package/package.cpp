@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "act/package/call_text.h"
 #include "act/package/file_set.h"
+#include "act/package/kernel_tables.h"
 #include "act/package/op_cpp.h"
 #include "act/package/op_python.h"
 #include "base/embedded.h"
@@ -22,21 +24,6 @@ using Files = std::map<std::string, std::string>;
 
 constexpr const char* kTested = ">=2.11,<2.14";  // PyTorch versions that the tests of this generator ran on
 
-// The file of a template, with KW_NAME replaced: a name that is legal where it stands.
-std::string filled(std::string_view path, const std::map<std::string, std::string>& values) {
-  std::string text(embedded::file(path));
-  for (const auto& [name, value] : values) {
-    const std::string hole = "KW_" + name;
-    for (std::size_t at = text.find(hole); at != std::string::npos; at = text.find(hole, at)) {
-      const std::size_t end = at + hole.size();
-      const bool longer = end < text.size() && (text[end] == '_' || (text[end] >= 'A' && text[end] <= 'Z'));
-      if (!longer) text.replace(at, hole.size(), value);
-      at += longer ? hole.size() : value.size();
-    }
-  }
-  return text;
-}
-
 std::string dump(const Json& json) { return json.dump(2) + "\n"; }
 
 Status add_op(const OpForm& form, const Ingredients& kernel, const std::string& folder, Files& files, Json& build) {
@@ -44,7 +31,11 @@ Status add_op(const OpForm& form, const Ingredients& kernel, const std::string& 
   KW_TRY(files[folder + form.name + ".py"], op_python(form, kernel));
   files[folder + "reference/" + form.name + ".py"] = kernel.reference;
   if (has_source_module(kernel)) files[folder + "source/" + form.name + ".py"] = kernel.source;
-  Json op = {{"name", form.name}, {"file", form.name + ".cpp"}, {"images", Json::array()}};
+  Json op = {{"name", form.name}, {"file", form.name + ".cpp"}, {"kernels", nullptr}, {"images", Json::array()}};
+  if (form.forward().code.contains(kernel::Target::Cpu)) {
+    op["kernels"] = form.name + ".cpu.cpp";
+    KW_TRY(files["csrc/" + form.name + ".cpu.cpp"], kernels_by_type(form, kernel::Target::Cpu));
+  }
   for (const OpPass& pass : form.passes) {
     for (const auto& [target, code] : pass.code) {
       const std::string base = "csrc/" + std::string(kernel::name_of(target)) + "/";
@@ -65,12 +56,12 @@ Status add_op(const OpForm& form, const Ingredients& kernel, const std::string& 
 
 }  // namespace
 
-Result<std::string> package_directory(const std::string& into) {
-  constexpr std::string_view kSet = "package:";
-  std::string directory = into.starts_with(kSet) ? into.substr(kSet.size()) : "";
+Result<std::string> set_directory(const std::string& into, const std::string& set) {
+  std::string directory = into.starts_with(set + ":") ? into.substr(set.size() + 1) : "";
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   if (directory.empty())
-    return bad_input(fmt::format("'{}' is no place for a file set", into), {}, "package:DIR, as in package:my_kernels");
+    return bad_input(fmt::format("'{}' is no place for a file set", into), {},
+                     "package:DIR or cpp:DIR, as in package:my_kernels");
   return directory;
 }
 
@@ -87,7 +78,6 @@ Result<Files> package(const std::vector<Ingredients>& kernels, const PackageOpti
   Json build = {{"package", options.name},
                 {"library", "_ops.so"},
                 {"architectures", options.architectures},
-                {"ptx", options.ptx},
                 {"ops", Json::array()}};
   Json record = {{"generator", kGenerator}, {"torch", kTested}, {"kernels", Json::object()}};
   std::vector<std::string> imports, exports, ops;
@@ -136,11 +126,8 @@ Result<Files> package(const std::vector<Ingredients>& kernels, const PackageOpti
   files["build_backend.py"] = std::string(embedded::file("python/kernelwright/build_backend.py"));
   files["csrc/build.json"] = dump(build);
   files[folder + "record.json"] = dump(record);
-  for (const embedded::File& file : embedded::all()) {
-    constexpr std::string_view kRuntime = "runtime/torch/";
-    if (file.path.starts_with(kRuntime))
-      files["csrc/torch/kw_torch/" + std::string(file.path.substr(kRuntime.size()))] = file.content;
-  }
+  add_all("runtime/host/", "csrc/torch/kw_host/", files);
+  add_all("runtime/torch/", "csrc/torch/kw_torch/", files);
   return files;
 }
 

@@ -19,12 +19,11 @@ namespace kw::act {
 struct PackageOptions {
   std::string name;  // of the Python package: an identifier
   std::vector<kernel::Target> targets = {kernel::Target::Cpu, kernel::Target::Cuda};
-  std::vector<std::string> architectures = {"sm_90"};  // cubins
-  std::string ptx = "compute_80";                      // for every later architecture that has none
+  std::vector<std::string> architectures = {"sm_90"};  // cubins; PTX of the oldest serves the later ones
 };
 
-// The folder in "package:DIR", and the Python name that its last part gives to the package.
-Result<std::string> package_directory(const std::string& into);
+// The folder in "package:DIR" or "cpp:DIR", and the name that its last part gives to what is in it.
+Result<std::string> set_directory(const std::string& into, const std::string& set);
 std::string package_name(const std::string& directory);
 
 // Path in the package's folder → text.

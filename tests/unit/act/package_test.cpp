@@ -8,15 +8,15 @@ namespace kw::act {
 namespace {
 
 TEST(ExpressionText, GuardsAndSizesReadAsCppWithFloorDivision) {
-  EXPECT_EQ(*cpp_size("(rows + 3)//4*cols"), "kw_torch::floor_div(rows + 3, 4) * cols");
+  EXPECT_EQ(*cpp_size("(rows + 3)//4*cols"), "kw_host::floor_div(rows + 3, 4) * cols");
   EXPECT_EQ(*cpp_size("a - (b - c)"), "a - (b - c)");
   EXPECT_EQ(*cpp_size("max(1, min(rows, multiprocessors*2))"),
-            "kw_torch::max(1, kw_torch::min(rows, kw_multiprocessors * 2))");
-  EXPECT_EQ(*cpp_size("shape(x, -1) % 8"), "kw_torch::floor_mod(kw_torch::shape(x, -1), 8)");
+            "kw_host::max(1, kw_host::min(rows, kw_multiprocessors * 2))");
+  EXPECT_EQ(*cpp_size("shape(x, -1) % 8"), "kw_host::floor_mod(kw_host::shape(x, -1), 8)");
   EXPECT_EQ(*cpp_condition("cols % 8 == 0 and aligned(x, 16)"),
-            "(kw_torch::floor_mod(cols, 8) == 0) && kw_torch::aligned(x, 16)");
-  EXPECT_EQ(*cpp_condition("not dense(x) or beta < 0.5"), "(!kw_torch::dense(x)) || (beta < 0.5)");
-  EXPECT_EQ(*cpp_condition("same_strides(x, y)"), "kw_torch::same_strides(x, y)");
+            "(kw_host::floor_mod(cols, 8) == 0) && kw_host::aligned(x, 16)");
+  EXPECT_EQ(*cpp_condition("not dense(x) or beta < 0.5"), "(!kw_host::dense(x)) || (beta < 0.5)");
+  EXPECT_EQ(*cpp_condition("same_strides(x, y)"), "kw_host::same_strides(x, y)");
 }
 
 TEST(ExpressionText, WhatIsNoExpressionIsRefused) {
@@ -26,16 +26,16 @@ TEST(ExpressionText, WhatIsNoExpressionIsRefused) {
 }
 
 TEST(Package, ItsFolderNamesIt) {
-  EXPECT_EQ(*package_directory("package:out/my-kernels/"), "out/my-kernels");
+  EXPECT_EQ(*set_directory("package:out/my-kernels/", "package"), "out/my-kernels");
   EXPECT_EQ(package_name("out/my-kernels"), "my_kernels");
   EXPECT_EQ(package_name("kernels"), "kernels");
 }
 
 TEST(Package, APlaceOfNoKnownSetIsRefused) {
   for (const char* into : {"", "package:", "out", "wheel:out"}) {
-    const auto directory = package_directory(into);
+    const auto directory = set_directory(into, "package");
     ASSERT_FALSE(directory) << into;
-    EXPECT_EQ(directory.error().hint, "package:DIR, as in package:my_kernels");
+    EXPECT_EQ(directory.error().hint, "package:DIR or cpp:DIR, as in package:my_kernels");
   }
 }
 

@@ -1,10 +1,10 @@
-// A tensor of PyTorch as a kernel sees it, and what the guards of a manifest ask of it. Strides count elements.
+// A tensor as what calls a kernel sees it, and what the guards of a manifest ask of it. Strides count elements.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
-namespace kw_torch {
+namespace kw_host {
 
 inline constexpr int kMaxRank = 8;
 
@@ -15,6 +15,12 @@ constexpr std::int64_t bytes_of(Dtype dtype) {
   return kBytes[static_cast<int>(dtype)];
 }
 
+constexpr const char* name_of(Dtype dtype) {
+  constexpr const char* kNames[] = {"another type", "bool", "u8",  "i8",  "i16", "i32",
+                                    "i64",          "bf16", "f16", "f32", "f64"};
+  return kNames[static_cast<int>(dtype)];
+}
+
 struct View {
   void* data = nullptr;
   const std::int64_t* sizes = nullptr;
@@ -22,16 +28,6 @@ struct View {
   std::int64_t rank = 0;
   Dtype dtype = Dtype::kOther;
 };
-
-// Becomes the pointer that a kernel's parameter asks for.
-struct Pointer {
-  void* data;
-  template <class T>
-  operator T*() const {
-    return static_cast<T*>(data);
-  }
-};
-inline Pointer pointer(const View& view) { return {view.data}; }
 
 constexpr std::int64_t min(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 constexpr std::int64_t max(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
@@ -116,4 +112,4 @@ inline bool same_strides(const View& a, const View& b) {
   return true;
 }
 
-}  // namespace kw_torch
+}  // namespace kw_host
