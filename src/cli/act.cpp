@@ -81,16 +81,19 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
 
 Action add_act(CLI::App& app) {
   auto options = std::make_shared<PackageRequest>();
-  app.add_option("NAME", options->names, "the kernel; for a package, one or more")->required();
-  app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton; a package: cpu,cuda")
+  app.add_option("NAME", options->names, "the kernel; for a file set, one or more")->required();
+  app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton; a file set: cpu,cuda")
       ->type_name("TARGET");
-  app.add_option("--into", options->into, "package:DIR, a Python package that builds into a wheel")
+  app.add_option("--into", options->into,
+                 "package:DIR, a Python package that builds into a wheel; cpp:DIR, a C++ library")
       ->type_name("SET:DIR");
   app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
   return [options](const Globals& globals) -> Result<Answer> {
+    if (options->into.starts_with("cpp:")) return run_library(globals, *options);
     if (!options->into.empty()) return run_package(globals, *options);
     if (options->names.size() > 1)
-      return bad_input("several kernels at once can only become a package", {}, "--into package:DIR");
+      return bad_input("several kernels at once can only become a package or a library", {},
+                       "--into package:DIR or cpp:DIR");
     ActOptions one;
     one.name = options->names[0];
     if (!options->target.empty()) one.target = options->target;

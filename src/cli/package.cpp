@@ -1,4 +1,4 @@
-// kw act NAME... --into package:DIR: the kernels as a Python package.
+// kw act NAME... --into package:DIR or cpp:DIR: the kernels as a Python package, or as a C++ library.
 #include "act/package/package.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "act/package/library.h"
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -15,10 +16,10 @@
 namespace kw::cli {
 namespace {
 
-// A folder that holds something else keeps it.
-Status may_write(const std::string& directory, const std::string& package,
+// A folder that holds something else keeps it. `record` is there where an earlier act wrote the same kind of set.
+Status may_write(const std::string& directory, const std::string& record,
                  const std::map<std::string, std::string>& files) {
-  if (file_exists(directory + "/" + package + "/record.json")) return {};  // a package that an earlier act wrote
+  if (file_exists(directory + "/" + record)) return {};
   for (const auto& [path, _] : files)
     if (file_exists(directory + "/" + path))
       return bad_input(fmt::format("{}/{} is there already, and not from kw", directory, path), {},
@@ -26,22 +27,27 @@ Status may_write(const std::string& directory, const std::string& package,
   return {};
 }
 
-}  // namespace
+// What a file set is made of, and where it goes.
+struct Order {
+  std::string directory, name;
+  std::vector<kernel::Target> targets = {kernel::Target::Cpu, kernel::Target::Cuda};
+  std::vector<act::Ingredients> kernels;
+};
 
-Result<Answer> run_package(const Globals& globals, const PackageRequest& request) {
-  KW_TRY(const std::string directory, act::package_directory(request.into));
-  act::PackageOptions options;
-  options.name = act::package_name(directory);
+Result<Order> read_order(const Globals& globals, const PackageRequest& request, const std::string& set) {
+  Order order;
+  KW_TRY(order.directory, act::set_directory(request.into, set));
+  order.name = act::package_name(order.directory);
   if (!request.target.empty()) {
-    options.targets.clear();
+    order.targets.clear();
     for (const std::string& name : split(request.target, ',')) {
       KW_TRY(const kernel::Target target, target_of(name));
-      options.targets.push_back(target);
+      if (target == kernel::Target::Triton)
+        return bad_input(fmt::format("a {} has no kernels in Triton", set == "cpp" ? "C++ library" : "package"), {},
+                         "--target cpu, cuda or cpu,cuda");
+      order.targets.push_back(target);
     }
   }
-  Progress progress("act", 2, progress_mode(globals.quiet || globals.json));
-  progress.step("generate");
-  std::vector<act::Ingredients> kernels;
   for (const std::string& name : request.names) {
     const profile::KernelFolder folder(globals.workspace, name);
     act::Ingredients kernel;
@@ -50,21 +56,49 @@ Result<Answer> run_package(const Globals& globals, const PackageRequest& request
     KW_TRY(kernel.schedules, schedules_of(folder));
     KW_TRY(kernel.reference, read_text(folder.file("reference.py")));
     KW_TRY(kernel.source, read_text(folder.file(kernel.profile.source.file)));
-    kernels.push_back(std::move(kernel));
+    order.kernels.push_back(std::move(kernel));
   }
-  KW_TRY(const auto files, act::package(kernels, options));
-  KW_CHECK(may_write(directory, options.name, files));
-  progress.step("write");
-  for (const auto& [path, text] : files) KW_CHECK(write_file_atomically(directory + "/" + path, text));
-  nlohmann::ordered_json object = {{"package", options.name},
-                                   {"directory", directory},
+  return order;
+}
+
+Result<Answer> write_set(const Order& order, const std::string& record, const std::map<std::string, std::string>& files,
+                         const PackageRequest& request, const std::string& kind, const std::string& next) {
+  KW_CHECK(may_write(order.directory, record, files));
+  for (const auto& [path, text] : files) KW_CHECK(write_file_atomically(order.directory + "/" + path, text));
+  nlohmann::ordered_json object = {{kind, order.name},
+                                   {"directory", order.directory},
                                    {"kernels", request.names},
                                    {"files", nlohmann::ordered_json::array()}};
   for (const auto& [path, _] : files) object["files"].push_back(path);
-  const std::string text = fmt::format(
-      "{}: {}, {} files in {}\nnext: cd {} && pip wheel . --no-build-isolation --no-deps\n", options.name,
-      kernels.size() == 1 ? "1 kernel" : fmt::format("{} kernels", kernels.size()), files.size(), directory, directory);
+  const std::string text =
+      fmt::format("{}: {}, {} files in {}\nnext: cd {} && {}\n", order.name,
+                  order.kernels.size() == 1 ? "1 kernel" : fmt::format("{} kernels", order.kernels.size()),
+                  files.size(), order.directory, order.directory, next);
   return Answer{text, dump(object)};
+}
+
+}  // namespace
+
+Result<Answer> run_package(const Globals& globals, const PackageRequest& request) {
+  Progress progress("act", 2, progress_mode(globals.quiet || globals.json));
+  progress.step("generate");
+  KW_TRY(const Order order, read_order(globals, request, "package"));
+  act::PackageOptions options;
+  options.name = order.name;
+  options.targets = order.targets;
+  KW_TRY(const auto files, act::package(order.kernels, options));
+  progress.step("write");
+  return write_set(order, order.name + "/record.json", files, request, "package",
+                   "pip wheel . --no-build-isolation --no-deps");
+}
+
+Result<Answer> run_library(const Globals& globals, const PackageRequest& request) {
+  Progress progress("act", 2, progress_mode(globals.quiet || globals.json));
+  progress.step("generate");
+  KW_TRY(const Order order, read_order(globals, request, "cpp"));
+  KW_TRY(const auto files, act::library(order.kernels, {order.name, order.targets}));
+  progress.step("write");
+  return write_set(order, "record.json", files, request, "library", "cmake -S . -B build && cmake --build build");
 }
 
 }  // namespace kw::cli

@@ -47,7 +47,7 @@ def test_a_package_for_the_cpu_alone_has_no_cuda(kw, understood, tmp_path):
 @pytest.mark.parametrize(
     "arguments, code, words",
     [
-        (("swiglu", "softmax"), 2, "several kernels at once can only become a package"),
+        (("swiglu", "softmax"), 2, "several kernels at once can only become a package or a library"),
         (("swiglu", "--into", "wheel:out", "--yes"), 2, "'wheel:out' is no place for a file set"),
         (("swiglu", "--into", "package:2fast", "--yes"), 2, "'2fast' is no name for a Python package"),
         (("swiglu", "swiglu", "--into", "package:out", "--yes"), 2, "two kernels are called swiglu"),
