@@ -12,6 +12,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 namespace kw {
 
@@ -67,6 +70,17 @@ inline void ask_for_large_pages(void* start, int64_t bytes) {
 #endif
 }
 
+// Streaming saves bytes, and costs a core time: it has fewer such stores under way than lines that it fetches. Bytes
+// are what counts once so many threads share the memory; two of a server's cores are faster with plain stores.
+inline constexpr int kStreamThreads = 4;
+inline int most_threads() {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 // Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
 // long enough to be whole lines.
 template <class Element>
@@ -74,7 +88,7 @@ inline bool streams(Element* output, int64_t elements, int64_t row, int64_t stre
   constexpr int64_t kBytes = sizeof(Element);
   if (elements * kBytes < stream_bytes || row * kBytes < 512) return false;
   ask_for_large_pages(output, elements * kBytes);
-  return true;
+  return most_threads() >= kStreamThreads;
 }
 
 // Where the elements [first, first + n) of an output row are computed: in place, or in a block that `finish` rounds and
