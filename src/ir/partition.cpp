@@ -77,9 +77,12 @@ int64_t saturating_multiply(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &out) ? MaxFlow::kUnlimited : out;
 }
 
+bool in_memory(const Graph& joint, const Roles& roles, NodeId node) {
+  return joint[node].op == Op::Input || roles.is_output[static_cast<size_t>(node)];
+}
+
 int64_t price(const Graph& joint, const Roles& roles, NodeId node, const PartitionOptions& options) {
-  bool in_memory = joint[node].op == Op::Input || roles.is_output[static_cast<size_t>(node)];
-  return saturating_multiply(bytes_of(joint, node, options), in_memory ? 1 : 2);
+  return saturating_multiply(bytes_of(joint, node, options), in_memory(joint, roles, node) ? 1 : 2);
 }
 
 // The values that the gradients need while the saved ones are given, the saved ones included.
@@ -190,16 +193,18 @@ int64_t bytes_of(const Graph& graph, NodeId node, const PartitionOptions& option
 Partition partition(const Graph& joint, int forward_output_count, const PartitionOptions& options) {
   Roles roles = find_roles(joint, forward_output_count);
   size_t n = joint.nodes.size();
-  // Node i is the edge 2i → 2i + 1. Its capacity counts bytes first and tensors second.
-  int64_t per_byte = static_cast<int64_t>(n) + 1;
+  // Node i is the edge 2i → 2i + 1. Its capacity counts bytes first, tensors that are written second, tensors third.
+  int64_t per_written = static_cast<int64_t>(n) + 1, per_byte = per_written * per_written;
   int source = static_cast<int>(2 * n), sink = source + 1;
   MaxFlow net(sink + 1);
   for (size_t i = 0; i < n; ++i) {
     const Node& node = joint.nodes[i];
     if (!roles.forward[i] || is_free(node)) continue;
     int in = static_cast<int>(2 * i), out = in + 1;
-    int64_t capacity = saturating_multiply(price(joint, roles, static_cast<NodeId>(i), options), per_byte);
-    net.edge(in, out, std::min(capacity, MaxFlow::kUnlimited / 2 / per_byte) + 1);
+    NodeId id = static_cast<NodeId>(i);
+    int64_t capacity = saturating_multiply(price(joint, roles, id, options), per_byte);
+    int64_t written = in_memory(joint, roles, id) ? 0 : per_written;
+    net.edge(in, out, std::min(capacity, MaxFlow::kUnlimited / 2 / per_written) + written + 1);
     if (roles.used_by_backward[i]) net.edge(out, sink, MaxFlow::kUnlimited);
     if (!is_recomputable(node.op, options)) {
       net.edge(source, in, MaxFlow::kUnlimited);

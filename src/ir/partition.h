@@ -11,8 +11,10 @@
 // result is saved if it is needed (in rms_norm rstd[rows], not the sum of squares again), and so are random numbers,
 // unless the options let the counter-based generator run a second time.
 //
-// Of cuts with equal bytes the one with fewer tensors is taken, of these the one nearest the backward, which computes
-// the least again (rstd rather than the mean that it comes from). The result does not depend on the order of nodes.
+// Of cuts with equal bytes the one that writes fewer tensors is taken: it holds less memory between the passes, and a
+// forward whose gradient no one wants does nothing in vain. Of these the one with fewer tensors, and of these the one
+// nearest the backward, which computes the least again (rstd rather than the mean that it comes from). The result does
+// not depend on the order of nodes.
 #pragma once
 
 #include <functional>

@@ -100,6 +100,14 @@ TEST(Partition, PointwiseOpsSaveTheirInputs) {
   }
 }
 
+TEST(Partition, OfEqualCutsTheOneThatWritesNothingIsTaken) {
+  RowsByCols g;
+  NodeId a = g.input("a", {g.rows, g.cols}), b = g.input("b", {g.rows, g.cols});
+  NodeId difference = g.named("difference", g.b.make(Op::Sub, {a, b}));
+  NodeId y = g.b.reduce(Op::Mean, g.b.make(Op::Mul, {difference, difference}), {g.cols});
+  EXPECT_EQ(saved_names(std::move(g).done(y)), (Names{"a", "b"})) << "two tensors read, or one written and read";
+}
+
 TEST(Partition, AnActivationWhoseSlopeIsAFunctionOfItsValueSavesItsOutput) {
   RowsByCols g;
   EXPECT_EQ(saved_names(std::move(g).done(g.b.make(Op::Tanh, {g.input("x", {g.rows, g.cols})}))), (Names{"y"}));
@@ -209,7 +217,8 @@ TEST(Partition, NoCotangentEntersTheForwardEvenIfNothingNeedsIt) {
 // the backward takes can be had.
 struct BruteForce {
   int64_t bytes = -1;
-  size_t tensors = 0;
+  size_t written = 0, tensors = 0;
+  auto operator<=>(const BruteForce&) const = default;
 };
 
 std::optional<BruteForce> cheapest_by_enumeration(const Graph& joint, size_t forward_outputs) {
@@ -237,13 +246,14 @@ std::optional<BruteForce> cheapest_by_enumeration(const Graph& joint, size_t for
   BruteForce best;
   for (uint32_t choice = 0; choice < (1u << candidates.size()); ++choice) {
     std::vector<bool> have = free;
-    BruteForce cost{0, 0};
+    BruteForce cost{0, 0, 0};
     for (size_t c = 0; c < candidates.size(); ++c) {
       if (!(choice >> c & 1)) continue;
       size_t i = candidates[c];
       have[i] = true;
       bool in_memory = joint.nodes[i].op == Op::Input || output[i];
       cost.bytes += bytes_of(joint, static_cast<NodeId>(i)) * (in_memory ? 1 : 2);
+      cost.written += !in_memory;
       ++cost.tensors;
     }
     bool enough = true;
@@ -257,8 +267,7 @@ std::optional<BruteForce> cheapest_by_enumeration(const Graph& joint, size_t for
       if (wanted[i] && !have[i]) enough = false;
     }
     if (!enough) continue;
-    if (best.bytes < 0 || cost.bytes < best.bytes || (cost.bytes == best.bytes && cost.tensors < best.tensors))
-      best = cost;
+    if (best.bytes < 0 || cost < best) best = cost;
   }
   return best;
 }
@@ -276,6 +285,10 @@ TEST(Partition, TheCutIsTheCheapestOfAllSavedSetsOnSmallGraphs) {
     ++compared;
     nontrivial += cut.saved.size() > 1;
     EXPECT_EQ(cut.moved_bytes, best->bytes) << "round " << round;
+    EXPECT_EQ(std::count_if(cut.saved.begin(), cut.saved.end(),
+                            [](const SavedValue& saved) { return saved.as == SavedAs::Intermediate; }),
+              best->written)
+        << "round " << round;
     EXPECT_EQ(cut.saved.size(), best->tensors) << "round " << round;
     Graph second = backward_graph(*joint, cut);
     ASSERT_TRUE(check(second).has_value());
