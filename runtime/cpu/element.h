@@ -143,12 +143,12 @@ template <class T, class Value>
 inline wide<T> round_to(Value value) {
   return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
 }
-// The same without leaving 32 bits. A NaN stays as it is, and the conversion that stores it sees to its bits.
+// The same without leaving 32 bits.
 template <>
 inline float round_to<bf16, float>(float value) {
   const uint32_t word = __builtin_bit_cast(uint32_t, value);
   const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) & 0xffff0000u;
-  return value != value ? value : __builtin_bit_cast(float, rounded);
+  return value != value ? __builtin_nanf("") : __builtin_bit_cast(float, rounded);
 }
 // Beside 1.5 2^13 times the power of two in it, the last place of an f32 is that of the number as an f16; beside 0.75,
 // that of a subnormal f16. The sum rounds there.

@@ -1,5 +1,6 @@
 #include "act/emit/cpp/expressions.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -72,13 +73,13 @@ Expression Expressions::convert(Expression expression, const std::string& cpp_ty
   return {cpp_type + "(" + expression.text + ")", Binding::Primary, cpp_type, expression.text, expression.type};
 }
 
-Expression Expressions::round(const Expression& expression, ir::Type type) const {
+Expression Expressions::round(const Expression& expression, ir::Type type, bool own) const {
   const std::string& text = expression.type == types_.computed(type) ? expression.text_in_context() : expression.text;
   if (merges_roundings)
     if (std::optional<Rounded> inner = as_rounded(text))
       return {"kw::round_via<" + inner->type + ", " + types_.stored(type) + ">(" + inner->text + ")", Binding::Primary,
               types_.computed(type)};
-  const char* function = merges_roundings && only_type_ == type ? "kw::round_own<" : "kw::round_to<";
+  const char* function = merges_roundings && (own || only_type_ == type) ? "kw::round_own<" : "kw::round_to<";
   return {function + types_.stored(type) + ">(" + text + ")", Binding::Primary, types_.computed(type)};
 }
 
@@ -225,9 +226,22 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
   if (rounded && !spelling.exact && value.type.floating() && types_.rounds(value.type)) {
     if (merges_roundings && is_multiple(value, map))
       return {"kw::round_multiple<" + types_.stored(value.type) + ">(" + result.text + ")", Binding::Primary, type};
-    return round(result, value.type);
+    return round(result, value.type, is_own(map, value.type));
   }
   return result;
+}
+
+bool Expressions::is_own(const Map& map, ir::Type type) const {
+  std::set<ValueId> seen;
+  auto visit = [&](auto&& self, ValueId id) -> bool {
+    const Value& value = kernel_[id];
+    if (!value.type.floating() || std::holds_alternative<Number>(value.what) || !seen.insert(id).second) return true;
+    // What several types join to is one of 16 bits only where each of them is that one.
+    if (!value.type.weak() && ir::promote(value.type, type) == type) return true;
+    const Map* inner = std::get_if<Map>(&value.what);
+    return inner && std::all_of(inner->args.begin(), inner->args.end(), [&](ValueId arg) { return self(self, arg); });
+  };
+  return std::all_of(map.args.begin(), map.args.end(), [&](ValueId arg) { return visit(visit, arg); });
 }
 
 bool Expressions::is_multiple(const Value& value, const Map& map) const {
@@ -270,7 +284,7 @@ Expression Expressions::special(const Value& value, const Map& map, bool rounded
       const bool narrows = arg.type.floating() && value.type.integer() && !(value.type == ir::Type(DType::I64));
       const Expression wide = convert(narrows ? convert(inner, "int64_t") : inner, type);
       if (!rounded || !value.type.floating() || !types_.rounds(value.type)) return wide;
-      return round(wide, value.type);
+      return round(wide, value.type, is_own(map, value.type));
     }
     case Op::StopGradient:
       return convert(of(map.args[0]), type);

@@ -66,7 +66,9 @@ class Expressions {
   ir::Type common_type(const Value& reader, const Map& map) const;
   Expression operand(const Value& reader, const Map& map, size_t i);
   Expression convert(Expression expression, const std::string& cpp_type) const;
-  Expression round(const Expression& expression, ir::Type type) const;
+  Expression round(const Expression& expression, ir::Type type, bool own = false) const;
+  // Whether everything floating that it is computed from is a value of this type, or a number.
+  bool is_own(const Map& map, ir::Type type) const;
   std::string inside(const Expression& expression, Binding outer, bool right = false) const;
   std::string wanted_type(const Value& reader, const Map& map, size_t i);
 

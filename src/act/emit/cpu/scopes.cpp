@@ -95,13 +95,21 @@ void Scopes::hoist(const std::vector<ValueId>& roots, Lines& point, Lines* row) 
 
 void Scopes::declare_divisor(ValueId quotient, const Map& division, Lines& point, Lines* row) {
   const ValueId divisor = division.args[1];
-  const auto known = expressions.environment.find(divisor);
   const ir::Type type = kernel_[quotient].type;
-  if (known == expressions.environment.end() || !type.floating() || !kernel_[divisor].type.floating()) return;
-  if (level(quotient) != Level::Inner || level(divisor) == Level::Inner || !known->second.divisor.empty()) return;
+  if (level(quotient) != Level::Inner || level(divisor) == Level::Inner || !type.floating()) return;
+  // Sizes and scalars have no variable of their own.
+  const bool plain = is_trivial(kernel_[divisor]) && kernel_[divisor].type.weak() &&
+                     !std::holds_alternative<Number>(kernel_[divisor].what);
+  if (!plain && !kernel_[divisor].type.floating()) return;
+  if (plain) expressions.environment.try_emplace(divisor, expressions.of(divisor));
+  const auto known = expressions.environment.find(divisor);
+  if (known == expressions.environment.end() || !known->second.divisor.empty()) return;
   Lines& out = level(divisor) == Level::Setup ? setup : level(divisor) == Level::Row && row ? *row : point;
-  const std::string name = names_.fresh("by_" + names_.value(divisor));
-  out.line("const kw::Divisor<" + types_.computed(type) + "> " + name + "(" + known->second.text + ");");
+  const bool named = plain && is_identifier(known->second.text);
+  const std::string name = names_.fresh("by_" + (named ? known->second.text : names_.value(divisor)));
+  const std::string wide = types_.computed(type);
+  out.line("const kw::Divisor<" + wide + "> " + name +
+           (plain ? "{" + expressions.as(divisor, wide) + "};" : "(" + known->second.text + ");"));
   known->second.divisor = name;
 }
 

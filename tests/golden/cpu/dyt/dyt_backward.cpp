@@ -83,12 +83,12 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
             const WT32 d_y_i = d_y_row[i_hidden];
             const T32 x_i = x_row[i_hidden];
-            const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_i))));
-            const WT32 product = kw::round_to<WT>(d_y_i * WT32(weight_row[i_hidden])) * (WT32(1.0) - tanh * tanh);
-            const WT32 rounded = kw::round_to<WT>(product);
-            sum_terms[i_hidden - tile] += kw::round_to<WT>(d_y_i * tanh);
+            const WT32 tanh = kw::round_own<WT>(kw::tanh(kw::round_own<WT>(WT32(alpha_i) * WT32(x_i))));
+            const WT32 product = kw::round_own<WT>(d_y_i * WT32(weight_row[i_hidden])) * (WT32(1.0) - tanh * tanh);
+            const WT32 rounded = kw::round_own<WT>(product);
+            sum_terms[i_hidden - tile] += kw::round_own<WT>(d_y_i * tanh);
             sum_d_y_terms[i_hidden - tile] += d_y_i;
-            grad_alpha_slices_terms[i_hidden - tile] = kw::round_to<WT>(rounded * WT32(x_i));
+            grad_alpha_slices_terms[i_hidden - tile] = kw::round_own<WT>(rounded * WT32(x_i));
             grad_x_tile[i_hidden - tile] = kw::round_before<WT, T>(rounded * WT32(alpha_i));
           }
           grad_alpha_slices(worker) += kw::tile_sum(grad_alpha_slices_terms, end - tile);

@@ -59,8 +59,8 @@ void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
         const auto y_tile = y_block.row();
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_row[i_hidden]))));
-          y_tile[i_hidden - tile] = kw::round_to<WT>(WT32(weight_row[i_hidden]) * tanh) + WT32(bias_row[i_hidden]);
+          const WT32 tanh = kw::round_own<WT>(kw::tanh(kw::round_own<WT>(WT32(alpha_i) * WT32(x_row[i_hidden]))));
+          y_tile[i_hidden - tile] = kw::round_own<WT>(WT32(weight_row[i_hidden]) * tanh) + WT32(bias_row[i_hidden]);
         }
         y_block.finish(end - tile);
       }

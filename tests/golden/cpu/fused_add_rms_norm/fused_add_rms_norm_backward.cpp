@@ -85,7 +85,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
           const float h_2 = h * rstd_i;
           rounded_kept[i_hidden] = rounded;
           terms[i_hidden - tile] = rounded * h;
-          grad_weight_slices_row[i_hidden] += kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
+          grad_weight_slices_row[i_hidden] += kw::round_own<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
         }
         sum_total += kw::tile_sum(terms, end - tile);
       }
@@ -104,7 +104,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const float h = y1_row[i_hidden];
           const float d_h = rounded_kept[i_hidden] * rstd_i + 2.0f * (quotient * h);
-          const T32 d_residual = kw::round_to<T>(T32(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
+          const T32 d_residual = kw::round_own<T>(T32(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
           grad_x_tile[i_hidden - tile] = d_residual;
           grad_residual_tile[i_hidden - tile] = d_residual;
         }

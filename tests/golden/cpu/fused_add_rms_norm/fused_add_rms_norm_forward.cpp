@@ -65,7 +65,7 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
         const auto y1_tile = y1_block.row();
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
+          const T32 residual_2 = kw::round_own<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
           const float h = residual_2;
           terms[i_hidden - tile] = h * h;
           y1_tile[i_hidden - tile] = residual_2;
@@ -84,7 +84,7 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
         kw::prefetch(x_row, hidden + tile, end - tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const T32 residual_2 = kw::round_to<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
+          const T32 residual_2 = kw::round_own<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
           const float h = residual_2;
           const float h_2 = h * rstd_i;
           y0_tile[i_hidden - tile] = WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(h_2));

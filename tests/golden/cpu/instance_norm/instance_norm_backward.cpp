@@ -84,10 +84,10 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const WT32 d_y_i = d_y_row[i_width];
             const T32 d_normed = kw::round_via<WT, T>(d_y_i * WT32(weight_i));
-            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
-            sum_terms[i_width - tile] = kw::round_to<T>(d_normed * normed);
-            sum_2_terms[i_width - tile] = kw::round_to<T>(d_normed / by_std_i);
-            grad_weight_slices_terms[i_width - tile] = kw::round_to<WT>(d_y_i * WT32(normed));
+            const T32 normed = kw::round_own<T>(kw::round_own<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
+            sum_terms[i_width - tile] = kw::round_own<T>(d_normed * normed);
+            sum_2_terms[i_width - tile] = kw::round_own<T>(d_normed / by_std_i);
+            grad_weight_slices_terms[i_width - tile] = kw::round_own<WT>(d_y_i * WT32(normed));
             grad_bias_slices_terms[i_width - tile] = d_y_i;
           }
           grad_weight_slices(worker, channel) += kw::tile_sum(grad_weight_slices_terms, end - tile);
@@ -100,7 +100,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       const T32 sum_2 = kw::round_to<T>(T32(sum_2_total));
       double sum_3_total = 0;
       const T32 mean_2_i = mean_2(i_batch, channel);
-      const T32 quotient = kw::round_to<T>(kw::round_to<T>(sum / by_std_i) / kw::round_multiple<T>(T32(2.0) * std_i));
+      const T32 quotient = kw::round_own<T>(kw::round_own<T>(sum / by_std_i) / kw::round_multiple<T>(T32(2.0) * std_i));
       const T32 d_var = -quotient;
       const T32 quotient_2 = d_var / T32(height * width);
       for (int64_t i_height = 0; i_height < height; ++i_height) {
@@ -117,7 +117,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       }
       const T32 sum_3 = T32(sum_3_total);
       const T32 quotient_3 = sum_3 / T32(height * width);
-      const T32 quotient_4 = kw::round_to<T>(sum_2 / T32(height * width));
+      const T32 quotient_4 = kw::round_own<T>(sum_2 / T32(height * width));
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
@@ -130,7 +130,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           for (int64_t i_width = tile; i_width < end; ++i_width) {
             const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_row[i_width]) * WT32(weight_i));
             const T32 difference = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - mean_2_i)) - quotient_3;
-            const T32 sum_4 = kw::round_to<T>(kw::round_to<T>(d_normed / by_std_i) + kw::round_to<T>(difference));
+            const T32 sum_4 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(difference));
             grad_x_tile[i_width - tile] = sum_4 - quotient_4;
           }
           grad_x_block.finish(end - tile);

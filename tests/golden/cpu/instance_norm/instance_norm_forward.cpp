@@ -91,7 +91,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
       }
       const T32 mean_i_2 = T32(mean_i_2_total / (height * width));
       const T32 var = kw::round_to<T>(mean_i_2);
-      const T32 std_i = kw::round_to<T>(kw::sqrt(kw::round_to<T>(var + eps)));
+      const T32 std_i = kw::round_own<T>(kw::sqrt(kw::round_to<T>(var + eps)));
       std(i_batch, channel) = T(std_i);
       const W32 weight_i = weight(channel);
       const W32 bias_i = bias(channel);
@@ -105,8 +105,8 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
           const auto y_tile = y_block.row();
 #pragma omp simd
           for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 normed = kw::round_to<T>(kw::round_to<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
-            y_tile[i_width - tile] = kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i);
+            const T32 normed = kw::round_own<T>(kw::round_own<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
+            y_tile[i_width - tile] = kw::round_own<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i);
           }
           y_block.finish(end - tile);
         }

@@ -49,7 +49,7 @@ template <bool kUnit>
 void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2> log_teacher,
                            kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_student,
                            kw::Tensor<T, 2> grad_log_teacher, int64_t tokens, int64_t vocab, double beta) {
-  const T32 quotient = kw::round_to<T>(T32(d_y()) / T32(tokens));
+  const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(tokens));
   const double difference = 1.0 - beta;
   const T32 d_student_kl = kw::round_to<T>(quotient * T32(difference));
   const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
@@ -70,22 +70,22 @@ void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const 
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 log_student_i = log_student_row[i_vocab];
-        const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-        const T32 product = kw::round_to<T>(d_student_kl * student);
+        const T32 student = kw::round_own<T>(kw::exp(log_student_i));
+        const T32 product = kw::round_own<T>(d_student_kl * student);
         const T32 log_teacher_i = log_teacher_row[i_vocab];
-        const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
+        const T32 teacher = kw::round_own<T>(kw::exp(log_teacher_i));
+        const T32 sum = kw::round_own<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
             student));
-        const T32 log_mixture = kw::round_to<T>(kw::log(sum));
-        const T32 product_2 = kw::round_to<T>(d_student_kl * kw::round_to<T>(log_student_i - log_mixture));
-        const T32 product_3 = kw::round_to<T>(d_teacher_kl * teacher);
-        const T32 d_log_mixture = kw::round_to<T>(-product - product_3);
-        const T32 quotient_2 = kw::round_to<T>(d_log_mixture / sum);
-        const T32 d_student = kw::round_to<T>(product_2 + kw::round_to<T>(quotient_2 * T32(difference)));
-        const T32 product_4 = kw::round_to<T>(d_teacher_kl * kw::round_to<T>(log_teacher_i - log_mixture));
-        const T32 d_teacher = kw::round_to<T>(product_4 + kw::round_to<T>(quotient_2 * T32(beta)));
-        grad_log_student_tile[i_vocab - tile] = product + kw::round_to<T>(d_student * student);
-        grad_log_teacher_tile[i_vocab - tile] = product_3 + kw::round_to<T>(d_teacher * teacher);
+        const T32 log_mixture = kw::round_own<T>(kw::log(sum));
+        const T32 product_2 = kw::round_own<T>(d_student_kl * kw::round_own<T>(log_student_i - log_mixture));
+        const T32 product_3 = kw::round_own<T>(d_teacher_kl * teacher);
+        const T32 d_log_mixture = kw::round_own<T>(-product - product_3);
+        const T32 quotient_2 = kw::round_own<T>(d_log_mixture / sum);
+        const T32 d_student = kw::round_own<T>(product_2 + kw::round_to<T>(quotient_2 * T32(difference)));
+        const T32 product_4 = kw::round_own<T>(d_teacher_kl * kw::round_own<T>(log_teacher_i - log_mixture));
+        const T32 d_teacher = kw::round_own<T>(product_4 + kw::round_to<T>(quotient_2 * T32(beta)));
+        grad_log_student_tile[i_vocab - tile] = product + kw::round_own<T>(d_student * student);
+        grad_log_teacher_tile[i_vocab - tile] = product_3 + kw::round_own<T>(d_teacher * teacher);
       }
       grad_log_student_block.finish(end - tile);
       grad_log_teacher_block.finish(end - tile);

@@ -53,14 +53,14 @@ void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2>
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 log_teacher_i = log_teacher_row[i_vocab];
-        const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
+        const T32 teacher = kw::round_own<T>(kw::exp(log_teacher_i));
         const T32 log_student_i = log_student_row[i_vocab];
-        const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
+        const T32 student = kw::round_own<T>(kw::exp(log_student_i));
+        const T32 sum = kw::round_own<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
             student));
-        const T32 log_mixture = kw::round_to<T>(kw::log(sum));
-        const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
-        const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
+        const T32 log_mixture = kw::round_own<T>(kw::log(sum));
+        const T32 product = kw::round_own<T>(teacher * kw::round_own<T>(log_teacher_i - log_mixture));
+        const T32 product_2 = kw::round_own<T>(student * kw::round_own<T>(log_student_i - log_mixture));
         teacher_kl_i_terms[i_vocab - tile] = product;
         student_kl_i_terms[i_vocab - tile] = product_2;
       }
@@ -92,7 +92,7 @@ void jsd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> teacher_kl, 
 #pragma omp simd
       for (int64_t token = tile; token < end; ++token) {
         const T32 product = kw::round_to<T>(T32(difference) * T32(student_kl_row[token]));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_row[token])) + product);
+        const T32 sum = kw::round_own<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_row[token])) + product);
         terms[token - tile] = sum;
       }
       y_i_total += kw::tile_sum(terms, end - tile);

@@ -58,13 +58,13 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       alignas(64) T32 terms[kTile];
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        const T32 product = kw::round_to<T>(T32(d_y_row[col]) * kw::round_to<T>(T32(x_row[col]) / by_max));
+        const T32 product = kw::round_own<T>(T32(d_y_row[col]) * kw::round_own<T>(T32(x_row[col]) / by_max));
         terms[col - tile] = product;
       }
       sum_total += kw::tile_sum(terms, end - tile);
     }
     const T32 sum = kw::round_to<T>(T32(sum_total));
-    const T32 chosen = rounded < kw::round_to<T>(eps) ? T32(0.0) : -kw::round_to<T>(sum / by_max);
+    const T32 chosen = rounded < kw::round_to<T>(eps) ? T32(0.0) : -kw::round_own<T>(sum / by_max);
     const T32 chosen_2 = holds ? T32(0.0) : (holds ? T32(0.0) : chosen) / (T32(2.0) * sqrt);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
@@ -74,7 +74,7 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        grad_x_tile[col - tile] = kw::round_to<T>(T32(d_y_row[col]) / by_max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
+        grad_x_tile[col - tile] = kw::round_own<T>(T32(d_y_row[col]) / by_max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
             T32(x_row[col])));
       }
       grad_x_block.finish(end - tile);

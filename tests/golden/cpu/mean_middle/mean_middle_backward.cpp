@@ -30,6 +30,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, int64_t batch, int64_t seq,
                                    int64_t hidden) {
+  const kw::Divisor<T32> by_seq{T32(seq)};
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -42,7 +43,7 @@ void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> 
         const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          grad_x_tile[i_hidden - tile] = T32(d_y_row[i_hidden]) / T32(seq);
+          grad_x_tile[i_hidden - tile] = T32(d_y_row[i_hidden]) / by_seq;
         }
         grad_x_block.finish(end - tile);
       }

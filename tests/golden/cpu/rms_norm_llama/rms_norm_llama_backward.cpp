@@ -79,7 +79,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
           const float x_3 = x_2 * rstd_i;
           rounded_kept[i_hidden] = rounded;
           terms[i_hidden - tile] = rounded * x_2;
-          grad_weight_slices_row[i_hidden] += kw::round_to<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
+          grad_weight_slices_row[i_hidden] += kw::round_own<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
         }
         sum_total += kw::tile_sum(terms, end - tile);
       }

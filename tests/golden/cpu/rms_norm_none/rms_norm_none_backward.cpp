@@ -68,17 +68,17 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
           const TW32 d_y_i = d_y_row[col];
           const T32 rounded = kw::round_via<TW, T>(d_y_i * TW32(weight_row[col]));
           const T32 x_i = x_row[col];
-          const TW32 product = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rstd_i)));
+          const TW32 product = kw::round_own<TW>(d_y_i * TW32(kw::round_own<T>(x_i * rstd_i)));
           rounded_kept[col] = rounded;
-          terms[col - tile] = kw::round_to<T>(rounded * x_i);
+          terms[col - tile] = kw::round_own<T>(rounded * x_i);
           grad_weight_slices_row[col] += product;
         }
         sum_total += kw::tile_sum(terms, end - tile);
       }
       const T32 sum = kw::round_to<T>(T32(sum_total));
-      const T32 d_mean_square = kw::round_to<T>(kw::round_to<T>(T32(-0.5) * sum) *
-          kw::round_to<T>(kw::round_to<T>(rstd_i * rstd_i) * rstd_i));
-      const T32 quotient = kw::round_to<T>(d_mean_square / T32(cols));
+      const T32 d_mean_square = kw::round_own<T>(kw::round_own<T>(T32(-0.5) * sum) *
+          kw::round_own<T>(kw::round_own<T>(rstd_i * rstd_i) * rstd_i));
+      const T32 quotient = kw::round_own<T>(d_mean_square / T32(cols));
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -87,8 +87,8 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
         kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
         for (int64_t col = tile; col < end; ++col) {
-          const T32 product_2 = kw::round_multiple<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_row[col])));
-          grad_x_tile[col - tile] = kw::round_to<T>(rounded_kept[col] * rstd_i) + product_2;
+          const T32 product_2 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * T32(x_row[col])));
+          grad_x_tile[col - tile] = kw::round_own<T>(rounded_kept[col] * rstd_i) + product_2;
         }
         grad_x_block.finish(end - tile);
       }

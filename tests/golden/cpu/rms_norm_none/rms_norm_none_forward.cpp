@@ -54,12 +54,12 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
-        terms[col - tile] = kw::round_to<T>(x_i * x_i);
+        terms[col - tile] = kw::round_own<T>(x_i * x_i);
       }
       mean_square_total += kw::tile_sum(terms, end - tile);
     }
     const T32 mean_square = kw::round_to<T>(T32(mean_square_total / cols));
-    const T32 rstd_i = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(mean_square + eps)));
+    const T32 rstd_i = kw::round_own<T>(kw::rsqrt(kw::round_to<T>(mean_square + eps)));
     rstd(row) = T(rstd_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
@@ -68,7 +68,7 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
       kw::prefetch(x_row, cols + tile, end - tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = TW32(kw::round_to<T>(T32(x_row[col]) * rstd_i)) * TW32(weight_row[col]);
+        y_tile[col - tile] = TW32(kw::round_own<T>(T32(x_row[col]) * rstd_i)) * TW32(weight_row[col]);
       }
       y_block.finish(end - tile);
     }

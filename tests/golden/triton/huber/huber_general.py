@@ -28,14 +28,11 @@ def promoted(a, b):
 def huber_forward_general(
     pred,
     target,
-    difference,
     y_i_parts,
     pred_stride_0,
     pred_stride_1,
     target_stride_0,
     target_stride_1,
-    difference_stride_0,
-    difference_stride_1,
     rows,
     cols,
     chunks,
@@ -53,18 +50,16 @@ def huber_forward_general(
         col = element % cols
         pred_i = wide(tl.load(pred + row * pred_stride_0 + col * pred_stride_1, mask=mask, other=0))
         target_i = wide(tl.load(target + row * target_stride_0 + col * target_stride_1, mask=mask, other=0))
-        difference_i = wide((pred_i - target_i).to(pred.dtype.element_ty))
-        error = tl.abs(difference_i)
+        error = tl.abs(wide((pred_i - target_i).to(pred.dtype.element_ty)))
         holds = error <= tl.full([], delta_2, promoted(pred.dtype.element_ty, tl.float32))
         quadratic = wide((0.5 * wide((error * error).to(pred.dtype.element_ty))).to(pred.dtype.element_ty))
-        difference_i_2 = wide(
+        difference = wide(
             (error - tl.full([], product, promoted(pred.dtype.element_ty, tl.float32))).to(pred.dtype.element_ty)
         )
         linear = wide(
-            (tl.full([], delta, promoted(pred.dtype.element_ty, tl.float32)) * difference_i_2).to(pred.dtype.element_ty)
+            (tl.full([], delta, promoted(pred.dtype.element_ty, tl.float32)) * difference).to(pred.dtype.element_ty)
         )
         y_i_tile = y_i_tile + tl.where(mask, tl.where(holds, quadratic, linear), 0.0)
-        tl.store(difference + row * difference_stride_0 + col * difference_stride_1, difference_i, mask=mask)
     tl.store(y_i_parts + chunk, tl.sum(y_i_tile, axis=0))
 
 
@@ -81,12 +76,15 @@ def huber_forward_general_finish(pred, y, y_i_parts, rows, cols, chunks, CHUNKS:
 
 @triton.jit
 def huber_backward_general(
-    difference,
+    pred,
+    target,
     d_y,
     grad_pred,
     grad_target,
-    difference_stride_0,
-    difference_stride_1,
+    pred_stride_0,
+    pred_stride_1,
+    target_stride_0,
+    target_stride_1,
     grad_pred_stride_0,
     grad_pred_stride_1,
     grad_target_stride_0,
@@ -102,25 +100,21 @@ def huber_backward_general(
     first = (tile % tl.cdiv(cols, BLOCK) * BLOCK).to(tl.int64)
     col = first + tl.arange(0, BLOCK)[None, :]
     mask = (row < rows) & (col < cols)
-    difference_i = wide(tl.load(difference + row * difference_stride_0 + col * difference_stride_1, mask=mask, other=0))
-    error = tl.abs(difference_i)
-    delta_2 = wide(
-        tl.full([], delta, promoted(difference.dtype.element_ty, tl.float32)).to(difference.dtype.element_ty)
-    )
-    holds = error <= tl.full([], delta_2, promoted(difference.dtype.element_ty, tl.float32))
+    pred_i = wide(tl.load(pred + row * pred_stride_0 + col * pred_stride_1, mask=mask, other=0))
+    target_i = wide(tl.load(target + row * target_stride_0 + col * target_stride_1, mask=mask, other=0))
+    difference = wide((pred_i - target_i).to(pred.dtype.element_ty))
+    error = tl.abs(difference)
+    delta_2 = wide(tl.full([], delta, promoted(pred.dtype.element_ty, tl.float32)).to(pred.dtype.element_ty))
+    holds = error <= tl.full([], delta_2, promoted(pred.dtype.element_ty, tl.float32))
     d_y_i = wide(tl.load(d_y))
-    quotient = wide((d_y_i / (rows * cols)).to(difference.dtype.element_ty))
+    quotient = wide((d_y_i / (rows * cols)).to(pred.dtype.element_ty))
     d_linear = tl.where(holds, 0.0, quotient)
     product = wide(
-        (d_linear * tl.full([], delta, promoted(difference.dtype.element_ty, tl.float32))).to(
-            difference.dtype.element_ty
-        ),
+        (d_linear * tl.full([], delta, promoted(pred.dtype.element_ty, tl.float32))).to(pred.dtype.element_ty)
     )
     d_quadratic = tl.where(holds, quotient, 0.0)
-    product_2 = wide(
-        (wide((d_quadratic * 0.5).to(difference.dtype.element_ty)) * error).to(difference.dtype.element_ty)
-    )
-    d_error = wide((product + wide((2.0 * product_2).to(difference.dtype.element_ty))).to(difference.dtype.element_ty))
-    grad_pred_i = wide((d_error * sign(difference_i)).to(difference.dtype.element_ty))
+    product_2 = wide((wide((d_quadratic * 0.5).to(pred.dtype.element_ty)) * error).to(pred.dtype.element_ty))
+    d_error = wide((product + wide((2.0 * product_2).to(pred.dtype.element_ty))).to(pred.dtype.element_ty))
+    grad_pred_i = wide((d_error * sign(difference)).to(pred.dtype.element_ty))
     tl.store(grad_pred + row * grad_pred_stride_0 + col * grad_pred_stride_1, grad_pred_i, mask=mask)
     tl.store(grad_target + row * grad_target_stride_0 + col * grad_target_stride_1, -grad_pred_i, mask=mask)

@@ -23,14 +23,11 @@ def promoted(a, b):
 def mse_forward_general(
     pred,
     target,
-    difference,
     y_i_parts,
     pred_stride_0,
     pred_stride_1,
     target_stride_0,
     target_stride_1,
-    difference_stride_0,
-    difference_stride_1,
     rows,
     cols,
     chunks,
@@ -45,10 +42,8 @@ def mse_forward_general(
         col = element % cols
         pred_i = wide(tl.load(pred + row * pred_stride_0 + col * pred_stride_1, mask=mask, other=0))
         target_i = wide(tl.load(target + row * target_stride_0 + col * target_stride_1, mask=mask, other=0))
-        difference_i = wide((pred_i - target_i).to(pred.dtype.element_ty))
-        product = wide((difference_i * difference_i).to(pred.dtype.element_ty))
-        y_i_tile = y_i_tile + product
-        tl.store(difference + row * difference_stride_0 + col * difference_stride_1, difference_i, mask=mask)
+        difference = wide((pred_i - target_i).to(pred.dtype.element_ty))
+        y_i_tile = y_i_tile + wide((difference * difference).to(pred.dtype.element_ty))
     tl.store(y_i_parts + chunk, tl.sum(y_i_tile, axis=0))
 
 
@@ -65,12 +60,15 @@ def mse_forward_general_finish(pred, y, y_i_parts, rows, cols, chunks, CHUNKS: t
 
 @triton.jit
 def mse_backward_general(
-    difference,
+    pred,
+    target,
     d_y,
     grad_pred,
     grad_target,
-    difference_stride_0,
-    difference_stride_1,
+    pred_stride_0,
+    pred_stride_1,
+    target_stride_0,
+    target_stride_1,
     grad_pred_stride_0,
     grad_pred_stride_1,
     grad_target_stride_0,
@@ -86,10 +84,13 @@ def mse_backward_general(
     col = first + tl.arange(0, BLOCK)[None, :]
     mask = (row < rows) & (col < cols)
     d_y_i = wide(tl.load(d_y))
-    difference_i = wide(tl.load(difference + row * difference_stride_0 + col * difference_stride_1, mask=mask, other=0))
+    pred_i = wide(tl.load(pred + row * pred_stride_0 + col * pred_stride_1, mask=mask, other=0))
+    target_i = wide(tl.load(target + row * target_stride_0 + col * target_stride_1, mask=mask, other=0))
     product = wide(
-        (wide((d_y_i / (rows * cols)).to(d_y.dtype.element_ty)) * difference_i).to(difference.dtype.element_ty)
+        (
+            wide((d_y_i / (rows * cols)).to(d_y.dtype.element_ty)) * wide((pred_i - target_i).to(pred.dtype.element_ty))
+        ).to(pred.dtype.element_ty),
     )
-    grad_pred_i = wide((2.0 * product).to(difference.dtype.element_ty))
+    grad_pred_i = wide((2.0 * product).to(pred.dtype.element_ty))
     tl.store(grad_pred + row * grad_pred_stride_0 + col * grad_pred_stride_1, grad_pred_i, mask=mask)
     tl.store(grad_target + row * grad_target_stride_0 + col * grad_target_stride_1, -grad_pred_i, mask=mask)

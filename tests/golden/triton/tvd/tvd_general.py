@@ -25,20 +25,7 @@ def promoted(a, b):
 
 
 @triton.jit
-def tvd_forward_general(
-    p,
-    q,
-    direction,
-    reduced,
-    p_stride_0,
-    p_stride_1,
-    q_stride_0,
-    q_stride_1,
-    direction_stride_0,
-    direction_stride_1,
-    vocab,
-    BLOCK: tl.constexpr,
-):
+def tvd_forward_general(p, q, reduced, p_stride_0, p_stride_1, q_stride_0, q_stride_1, vocab, BLOCK: tl.constexpr):
     token = tl.program_id(0).to(tl.int64)
     sum_tile = tl.full([BLOCK], 0.0, dtype=promoted(p.dtype.element_ty, tl.float32))
     for start in range(0, vocab, BLOCK):
@@ -46,9 +33,7 @@ def tvd_forward_general(
         mask = i_vocab < vocab
         p_i = wide(tl.load(p + token * p_stride_0 + i_vocab * p_stride_1, mask=mask, other=0))
         q_i = wide(tl.load(q + token * q_stride_0 + i_vocab * q_stride_1, mask=mask, other=0))
-        difference = wide((p_i - q_i).to(p.dtype.element_ty))
-        sum_tile = sum_tile + tl.abs(difference)
-        tl.store(direction + token * direction_stride_0 + i_vocab * direction_stride_1, sign(difference), mask=mask)
+        sum_tile = sum_tile + tl.abs(wide((p_i - q_i).to(p.dtype.element_ty)))
     sum = wide(tl.sum(sum_tile, axis=0).to(p.dtype.element_ty))
     tl.store(reduced + token, sum)
 
@@ -78,12 +63,15 @@ def tvd_forward_2_general_finish(y, reduced, mean_parts, tokens, chunks, CHUNKS:
 
 @triton.jit
 def tvd_backward_general(
-    direction,
+    p,
+    q,
     d_y,
     grad_p,
     grad_q,
-    direction_stride_0,
-    direction_stride_1,
+    p_stride_0,
+    p_stride_1,
+    q_stride_0,
+    q_stride_1,
     grad_p_stride_0,
     grad_p_stride_1,
     grad_q_stride_0,
@@ -100,9 +88,8 @@ def tvd_backward_general(
     mask = (token < tokens) & (i_vocab < vocab)
     d_y_i = wide(tl.load(d_y))
     quotient = wide((wide((d_y_i * 0.5).to(d_y.dtype.element_ty)) / tokens).to(d_y.dtype.element_ty))
-    direction_i = wide(
-        tl.load(direction + token * direction_stride_0 + i_vocab * direction_stride_1, mask=mask, other=0)
-    )
-    grad_p_i = wide((quotient * direction_i).to(direction.dtype.element_ty))
+    p_i = wide(tl.load(p + token * p_stride_0 + i_vocab * p_stride_1, mask=mask, other=0))
+    q_i = wide(tl.load(q + token * q_stride_0 + i_vocab * q_stride_1, mask=mask, other=0))
+    grad_p_i = wide((quotient * sign(wide((p_i - q_i).to(p.dtype.element_ty)))).to(p.dtype.element_ty))
     tl.store(grad_p + token * grad_p_stride_0 + i_vocab * grad_p_stride_1, grad_p_i, mask=mask)
     tl.store(grad_q + token * grad_q_stride_0 + i_vocab * grad_q_stride_1, -grad_p_i, mask=mask)
