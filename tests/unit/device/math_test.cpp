@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/subprocess.h"
@@ -53,7 +54,7 @@ const Function kFunctions[] = {
     {"asin", std::asin, 1.6, 2},         {"acos", std::acos, 1.0, 2},    {"atan", std::atan, 1.35, 2},
     {"sigmoid", sigmoid, 2.45, 3, true},
 };
-constexpr std::size_t kPow = std::size(kFunctions), kAtan2 = kPow + 1;
+constexpr std::size_t kPow = std::size(kFunctions), kAtan2 = kPow + 1, kNarrow = kPow + 2;
 
 double ulp_of(double value) {
   const double magnitude = std::fabs(value);
@@ -83,7 +84,7 @@ class Compiled {
                          {"y", kernel::Role::Output, "f32", {"n"}}},
                         {{kernel::Step::Kind::Kernel, {entry}}}}};
     std::string source =
-        "#include <cstdint>\n#include \"kw/math.h\"\n"
+        "#include <cstdint>\n#include \"kw/math.h\"\n#include \"kw/narrow.h\"\n"
         "extern \"C\" void math(const float* x, const float* z, float* y, std::int64_t n, std::int64_t which) {\n";
     const auto add = [&](std::size_t which, const std::string& call) {
       source += "  if (which == " + std::to_string(which) +
@@ -92,6 +93,11 @@ class Compiled {
     for (std::size_t f = 0; f < std::size(kFunctions); ++f) add(f, std::string(kFunctions[f].name) + "(x[i])");
     add(kPow, "pow(x[i], z[i])");
     add(kAtan2, "atan2(x[i], z[i])");
+    std::size_t which = kNarrow;
+    for (const std::string type : {"kw::bf16", "kw::f16"})
+      for (const std::string call : {"kw::narrow(to, x, n);", "for (std::int64_t i = 0; i < n; ++i) to[i] = T(x[i]);"})
+        source += "  if (which == " + std::to_string(which++) + ") { using T = " + type +
+                  "; T* to = reinterpret_cast<T*>(y); " + call + " }\n";
     cpu::CompileOptions options;
     options.flags = flags;
     const auto set =
@@ -220,6 +226,22 @@ TEST_P(MathTest, PowersAndAnglesOfPairsStayWithinTheirUlps) {
   }
   EXPECT_LE(worst_power, 0.51);
   EXPECT_LE(worst_angle, 1.6);
+}
+
+TEST_P(MathTest, ARunOfValuesIsRoundedAsEachIsAlone) {
+  const std::vector<float> x = dense_sample();
+  for (const auto& [which, infinity] : {std::pair(kNarrow, 0x7f80), std::pair(kNarrow + 2, 0x7c00)}) {
+    const std::vector<float> run = compiled()(which, x), each = compiled()(which + 1, x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      std::uint16_t got = 0, expected = 0;
+      std::memcpy(&got, reinterpret_cast<const char*>(run.data()) + 2 * i, 2);
+      std::memcpy(&expected, reinterpret_cast<const char*>(each.data()) + 2 * i, 2);
+      if (std::isnan(x[i]))
+        ASSERT_GT(got & 0x7fff, infinity);
+      else
+        ASSERT_EQ(got, expected) << x[i];
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MathTest, testing::Values(Processor{"ThisOne", false}, Processor{"WithoutFma", true}),
