@@ -30,11 +30,7 @@ def direct(overload):
 
 
 def direct_apply(function):
-    """The apply of an autograd.Function for calls outside of functorch's transforms, which need what is left out. Its
-    backward is called without the Python around it, too."""
-    backward = getattr(function, "_backward_cls", None)
-    if backward is not None:
-        backward.apply = function.backward
+    """The apply of an autograd.Function for calls outside of functorch's transforms, which need what is left out."""
     return super(torch.autograd.Function, function).apply
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,22 @@ def test_a_package_is_written_again_over_itself(kw, understood, tmp_path):
     for _ in range(2):
         run = kw("act", "swiglu", "--into", "package:again", "--yes")
         assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("into", ["package:out", "cpp:out"])
+def test_a_gradient_in_the_memory_of_another_is_refused_and_the_hint_is_the_way_out(kw, understood, tmp_path, into):
+    assert kw("set", "swiglu", "aliases=grad_gate in d_y").returncode == 0
+    run = kw("act", "swiglu", "--into", into, "--yes")
+    assert run.returncode == 2 and "grad_gate takes the memory of d_y" in run.stderr
+    hint = next(line for line in run.stderr.splitlines() if line.startswith("hint: kw "))
+    assert not (tmp_path / "out").exists()
+    assert kw(*hint.removeprefix("hint: kw ").split()).returncode == 0
+    assert kw("act", "swiglu", "--into", into, "--yes").returncode == 0
+
+
+def test_a_backward_pass_that_shows_no_type_of_a_weight_is_handed_the_weight(kw, tmp_path):
+    assert kw("understand", ROOT / "examples" / "poly_norm.py").returncode == 0
+    assert kw("act", "poly_norm", "--into", "package:out", "--yes").returncode == 0
+    op = (tmp_path / "out/out/poly_norm.py").read_text()
+    assert re.search(r"def _backward_shapes\(.*, d_y, weight\):", op)
+    assert "_op.empty(x, (3,), weight.dtype)" in op

@@ -300,3 +300,16 @@ def test_two_processes_train_it_with_ddp(package):
     x = torch.randn(2, 2, 4, 16, generator=torch.Generator().manual_seed(0))
     (sum(alone(part).square().sum() for part in x) / 2).backward()
     torch.testing.assert_close(torch.tensor(queue.get()), alone.weight.grad)
+
+
+def test_bf16_with_f32_weights_has_kernels_and_a_mixture_without_any_is_named(package):
+    module = importlib.import_module("tried_kernels.rms_norm_llama")
+    x, weight = torch.randn(2, 3, 8), torch.randn(8)
+    torch.testing.assert_close(
+        module.rms_norm_llama(x.bfloat16(), weight, strict=True), module.reference(x.bfloat16(), weight)
+    )
+    with pytest.raises(NotImplementedError, match="mixture of element types: f16, f32"):
+        module.rms_norm_llama(x.half(), weight, strict=True)
+    with pytest.warns(UserWarning, match="runs its reference: .*mixture of element types: f16, f32"):
+        answer = module.rms_norm_llama(x.half(), weight)
+    assert torch.equal(answer, module.reference(x.half(), weight))

@@ -64,10 +64,7 @@ Status add(OpPass& form, const Generated& generated, const kernel::Pass& pass) {
   const kernel::Manifest& manifest = generated.manifest;
   std::vector<Buffer> inputs, outputs;
   for (const Buffer& buffer : pass.buffers) {
-    if (!buffer.alias.empty())
-      return bad_input(
-          fmt::format("{} takes the memory of {}: such an op has no package yet", buffer.name, buffer.alias), {},
-          fmt::format("kw set {} aliases=none", manifest.name));
+    KW_ASSERT(buffer.alias.empty(), "an op whose profile has no aliases");
     if (buffer.role == Role::Input) inputs.push_back(buffer);
     if (buffer.role == Role::Output || buffer.role == Role::Saved) outputs.push_back(buffer);
   }
@@ -173,8 +170,8 @@ Status show_types(const OpPass& forward, OpPass& pass) {
       if (ir::dtype_from_name(part) || std::any_of(pass.inputs.begin(), pass.inputs.end(), shown)) continue;
       const auto tensor = std::find_if(forward.inputs.begin(), forward.inputs.end(), shown);
       if (tensor == forward.inputs.end())
-        return bad_input(
-            fmt::format("no tensor shows the type {} of {}: such an op has no package yet", part, output.name));
+        return bad_input(fmt::format("no tensor shows the type {} of {}: such an op has no package or library yet",
+                                     part, output.name));
       pass.inputs.push_back(*tensor);
     }
   }
@@ -187,7 +184,16 @@ Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Targ
   const profile::Profile& profile = kernel.profile;
   for (const profile::OutputField& output : profile.interface.outputs)
     if (!output.updates.empty())
-      return bad_input(fmt::format("{} updates {}: such an op has no package yet", output.name, output.updates));
+      return bad_input(
+          fmt::format("{} updates {}: such an op has no package or library yet", output.name, output.updates));
+  if (!profile.interface.aliases.empty()) {
+    const profile::Alias& alias = profile.interface.aliases.front();
+    return bad_input(
+        fmt::format("{} takes the memory of {}: its caller may use that elsewhere, so such a pass is in no "
+                    "package or library",
+                    alias.output, alias.input),
+        {}, fmt::format("kw set {} aliases=none", profile.name));
+  }
   OpForm form;
   KW_TRY(const OpMath math, math_of(profile));
   form.name = math.name;
@@ -220,7 +226,7 @@ Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Targ
   const auto tensors = std::count_if(profile.interface.inputs.begin(), profile.interface.inputs.end(),
                                      [](const profile::InputField& input) { return input.kind != "scalar"; });
   if (static_cast<std::size_t>(tensors) != form.forward().inputs.size())
-    return bad_input("the math does not use every tensor of the interface: such an op has no package yet");
+    return bad_input("the math does not use every tensor of the interface: such an op has no package or library yet");
   if (kernel.reference.find("def " + form.reference_function + "(") == std::string::npos)
     return bad_input(fmt::format("reference.py has no function {}", form.reference_function), {},
                      "kw understand writes it again");
