@@ -72,6 +72,23 @@ std::vector<std::string> items_of(const std::string& list) {
   return items;
 }
 
+// "a + b * c - d" → "a", "+ b * c", "- d".
+std::vector<std::string> terms_of(const std::string& sum) {
+  std::vector<std::string> terms;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i + 2 < sum.size(); ++i) {
+    if (sum[i] == '(' || sum[i] == '[') ++depth;
+    if (sum[i] == ')' || sum[i] == ']') --depth;
+    const bool sign = sum[i] == ' ' && (sum[i + 1] == '+' || sum[i + 1] == '-') && sum[i + 2] == ' ';
+    if (depth != 0 || !sign) continue;
+    terms.push_back(sum.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  terms.push_back(sum.substr(begin));
+  return terms;
+}
+
 }  // namespace
 
 Lines python_wrapped(const Lines& lines, size_t width) {
@@ -86,6 +103,13 @@ Lines python_wrapped(const Lines& lines, size_t width) {
     line.resize(line.size() - comma.size());
     const std::string pad(indent, ' ');
     const size_t equals = line.find(" = "), from = equals == std::string::npos ? indent : equals + 3;
+    // An item that is a sum is broken before its signs.
+    if (!comma.empty() && equals == std::string::npos) {
+      const std::vector<std::string> terms = terms_of(line.substr(indent));
+      for (size_t t = 0; terms.size() > 1 && t < terms.size(); ++t)
+        out.line(pad + terms[t] + (t + 1 == terms.size() ? comma : ""));
+      if (terms.size() > 1) return;
+    }
     // A call, perhaps with a conversion of its result behind it; in the innermost that is the whole of it.
     size_t open = from;
     while (open < line.size() &&
@@ -100,6 +124,22 @@ Lines python_wrapped(const Lines& lines, size_t width) {
       }
       out.line(line.substr(0, from) + "(");
       out.line(pad + "    " + line.substr(from));
+      out.line(pad + ")");
+      return;
+    }
+    // Several conversions: in brackets of their own, and each in its line where they do not fit into one.
+    if (equals != std::string::npos && comma.empty() && line.find(").", close + 2) != std::string::npos) {
+      out.line(line.substr(0, from) + "(");
+      if (pad.size() + 4 + line.size() - from <= width) {
+        out.line(pad + "    " + line.substr(from));
+      } else {
+        out.line(pad + "    " + line.substr(from, close + 1 - from));
+        for (size_t at = close + 1; at < line.size();) {
+          const size_t end = closing(line, line.find('(', at));
+          out.line(pad + "    " + line.substr(at, end + 1 - at));
+          at = end + 1;
+        }
+      }
       out.line(pad + ")");
       return;
     }

@@ -32,6 +32,15 @@ TEST(PythonLines, AConversionBehindACallIsBrokenWhereAllBeforeItFits) {
   EXPECT_EQ(wrapped_text("x = load(a).to(float32)", 18), "x = load(a).to(\n    float32\n)\n");
 }
 
+TEST(PythonLines, SeveralConversionsStandInBracketsAndEachInItsLineWhereTheyDoNotFitIntoOne) {
+  EXPECT_EQ(wrapped_text("yy = f(a, b).to(c).to(d)", 23), "yy = (\n    f(a, b).to(c).to(d)\n)\n");
+  EXPECT_EQ(wrapped_text("yy = (a + b).to(c).to(d)", 20), "yy = (\n    (a + b)\n    .to(c)\n    .to(d)\n)\n");
+}
+
+TEST(PythonLines, AnItemThatIsASumIsBrokenBeforeItsSigns) {
+  EXPECT_EQ(wrapped_text("f(alpha + beta(x + y), z)", 19), "f(\n    alpha\n    + beta(x + y),\n    z,\n)\n");
+}
+
 TEST(PythonLines, ASumGetsBracketsOfItsOwn) {
   EXPECT_EQ(wrapped_text("total = first + second", 20), "total = (\n    first + second\n)\n");
 }

@@ -190,7 +190,10 @@ def fused_add_rms_norm_backward_general(
                 mask=mask,
             )
             tl.store(
-                grad_residual + i_batch * grad_residual_stride_0 + i_seq * grad_residual_stride_1 + i_hidden * grad_residual_stride_2,
+                grad_residual
+                + i_batch * grad_residual_stride_0
+                + i_seq * grad_residual_stride_1
+                + i_hidden * grad_residual_stride_2,
                 d_residual,
                 mask=mask,
             )

@@ -61,8 +61,10 @@ def gelu_tanh_backward(x, d_y, grad_x, rows_cols, BLOCK: tl.constexpr):
     x_i = tl.load(x + rows_col, mask=mask, other=0).to(tl.float32)
     product = (x_i * x_i).to(x.dtype.element_ty).to(tl.float32)
     product_2 = (0.044715 * (product * x_i).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)
-    inner = (0.7978845608028654 * (x_i + product_2).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(
-        tl.float32
+    inner = (
+        (0.7978845608028654 * (x_i + product_2).to(x.dtype.element_ty).to(tl.float32))
+        .to(x.dtype.element_ty)
+        .to(tl.float32)
     )
     tanh_inner = tanh(inner).to(x.dtype.element_ty).to(tl.float32)
     product_3 = (d_y_i * (1.0 + tanh_inner).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)

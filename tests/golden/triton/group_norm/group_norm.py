@@ -149,13 +149,17 @@ def group_norm_backward(
                 i_height_width = start + tl.arange(0, BLOCK)
                 mask = i_height_width < height_width
                 d_y_i = tl.load(
-                    d_y + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    d_y
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
                 norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 x_i = tl.load(
-                    x + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    x
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
@@ -180,13 +184,17 @@ def group_norm_backward(
                 i_height_width = start + tl.arange(0, BLOCK)
                 mask = i_height_width < height_width
                 d_y_i = tl.load(
-                    d_y + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    d_y
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
                 norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 x_i = tl.load(
-                    x + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    x
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
@@ -199,19 +207,25 @@ def group_norm_backward(
                 i_height_width = start + tl.arange(0, BLOCK)
                 mask = i_height_width < height_width
                 d_y_i = tl.load(
-                    d_y + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    d_y
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
                 norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 x_i = tl.load(
-                    x + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    x
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
                 sum_3 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
                 tl.store(
-                    grad_x + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width + i_height_width,
+                    grad_x
+                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
+                    + i_height_width,
                     sum_3 - quotient_2,
                     mask=mask,
                 )

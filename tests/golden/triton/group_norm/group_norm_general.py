@@ -59,7 +59,11 @@ def group_norm_forward_general(
                 mask = i_width < width
                 x_i = wide(
                     tl.load(
-                        x + i_batch * x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
+                        x
+                        + i_batch * x_stride_0
+                        + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
+                        + i_height * x_stride_2
+                        + i_width * x_stride_3,
                         mask=mask,
                         other=0,
                     ),
@@ -75,7 +79,11 @@ def group_norm_forward_general(
                 mask = i_width < width
                 x_i = wide(
                     tl.load(
-                        x + i_batch * x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
+                        x
+                        + i_batch * x_stride_0
+                        + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
+                        + i_height * x_stride_2
+                        + i_width * x_stride_3,
                         mask=mask,
                         other=0,
                     ),
@@ -92,7 +100,11 @@ def group_norm_forward_general(
                 mask = i_width < width
                 x_i = wide(
                     tl.load(
-                        x + i_batch * x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
+                        x
+                        + i_batch * x_stride_0
+                        + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
+                        + i_height * x_stride_2
+                        + i_width * x_stride_3,
                         mask=mask,
                         other=0,
                     ),
@@ -104,7 +116,11 @@ def group_norm_forward_general(
                     tl.load(norm_bias + (channels_2 * (channels // 32) + i_channels_3) * norm_bias_stride_0)
                 )
                 tl.store(
-                    y + i_batch * y_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * y_stride_1 + i_height * y_stride_2 + i_width * y_stride_3,
+                    y
+                    + i_batch * y_stride_0
+                    + (channels_2 * (channels // 32) + i_channels_3) * y_stride_1
+                    + i_height * y_stride_2
+                    + i_width * y_stride_3,
                     (x_i - mean_i) * rstd_i * norm_weight_i + norm_bias_i,
                     mask=mask,
                 )
@@ -172,7 +188,11 @@ def group_norm_backward_general(
                     mask = i_width < width
                     d_y_i = wide(
                         tl.load(
-                            d_y + i_batch * d_y_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1 + i_height * d_y_stride_2 + i_width * d_y_stride_3,
+                            d_y
+                            + i_batch * d_y_stride_0
+                            + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1
+                            + i_height * d_y_stride_2
+                            + i_width * d_y_stride_3,
                             mask=mask,
                             other=0,
                         ),
@@ -182,7 +202,11 @@ def group_norm_backward_general(
                     )
                     x_i = wide(
                         tl.load(
-                            x + i_batch * x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
+                            x
+                            + i_batch * x_stride_0
+                            + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
+                            + i_height * x_stride_2
+                            + i_width * x_stride_3,
                             mask=mask,
                             other=0,
                         ),
@@ -215,7 +239,11 @@ def group_norm_backward_general(
                     mask = i_width < width
                     d_y_i = wide(
                         tl.load(
-                            d_y + i_batch * d_y_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1 + i_height * d_y_stride_2 + i_width * d_y_stride_3,
+                            d_y
+                            + i_batch * d_y_stride_0
+                            + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1
+                            + i_height * d_y_stride_2
+                            + i_width * d_y_stride_3,
                             mask=mask,
                             other=0,
                         ),
@@ -225,7 +253,11 @@ def group_norm_backward_general(
                     )
                     x_i = wide(
                         tl.load(
-                            x + i_batch * x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
+                            x
+                            + i_batch * x_stride_0
+                            + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
+                            + i_height * x_stride_2
+                            + i_width * x_stride_3,
                             mask=mask,
                             other=0,
                         ),
@@ -241,7 +273,11 @@ def group_norm_backward_general(
                     mask = i_width < width
                     d_y_i = wide(
                         tl.load(
-                            d_y + i_batch * d_y_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1 + i_height * d_y_stride_2 + i_width * d_y_stride_3,
+                            d_y
+                            + i_batch * d_y_stride_0
+                            + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1
+                            + i_height * d_y_stride_2
+                            + i_width * d_y_stride_3,
                             mask=mask,
                             other=0,
                         ),
@@ -251,14 +287,22 @@ def group_norm_backward_general(
                     )
                     x_i = wide(
                         tl.load(
-                            x + i_batch * x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
+                            x
+                            + i_batch * x_stride_0
+                            + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
+                            + i_height * x_stride_2
+                            + i_width * x_stride_3,
                             mask=mask,
                             other=0,
                         ),
                     )
                     sum_3 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
                     tl.store(
-                        grad_x + i_batch * grad_x_stride_0 + (channels_2 * (channels // 32) + i_channels_3) * grad_x_stride_1 + i_height * grad_x_stride_2 + i_width * grad_x_stride_3,
+                        grad_x
+                        + i_batch * grad_x_stride_0
+                        + (channels_2 * (channels // 32) + i_channels_3) * grad_x_stride_1
+                        + i_height * grad_x_stride_2
+                        + i_width * grad_x_stride_3,
                         sum_3 - quotient_2,
                         mask=mask,
                     )

@@ -107,7 +107,11 @@ def hardswish_backward_general(
     product = wide((quotient * tl.where(holds, 6.0, tl.where(holds_2, 0.0, sum))).to(x.dtype.element_ty))
     chosen = tl.where(holds, 0.0, wide((quotient * x_i).to(x.dtype.element_ty)))
     tl.store(
-        grad_x + i_batch * grad_x_stride_0 + channel * grad_x_stride_1 + i_height * grad_x_stride_2 + i_width * grad_x_stride_3,
+        grad_x
+        + i_batch * grad_x_stride_0
+        + channel * grad_x_stride_1
+        + i_height * grad_x_stride_2
+        + i_width * grad_x_stride_3,
         product + tl.where(holds_2, 0.0, chosen),
         mask=mask,
     )

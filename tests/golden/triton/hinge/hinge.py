@@ -36,8 +36,10 @@ def hinge_forward(pred, target, y_i_parts, rows_cols, chunks, BLOCK: tl.constexp
         mask = rows_col < rows_cols
         pred_i = tl.load(pred + rows_col, mask=mask, other=0).to(tl.float32)
         target_i = tl.load(target + rows_col, mask=mask, other=0).to(tl.float32)
-        difference = (1.0 - (pred_i * target_i).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(
-            tl.float32
+        difference = (
+            (1.0 - (pred_i * target_i).to(pred.dtype.element_ty).to(tl.float32))
+            .to(pred.dtype.element_ty)
+            .to(tl.float32)
         )
         max = tl.maximum(difference, 0.0, propagate_nan=tl.PropagateNan.ALL)
         y_i_tile = y_i_tile + tl.where(mask, max, 0.0)
@@ -48,8 +50,10 @@ def hinge_forward(pred, target, y_i_parts, rows_cols, chunks, BLOCK: tl.constexp
 def hinge_forward_finish(pred, y, y_i_parts, rows_cols, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     y_i = (
-        tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / rows_cols
-    ).to(pred.dtype.element_ty).to(tl.float32)
+        (tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / rows_cols)
+        .to(pred.dtype.element_ty)
+        .to(tl.float32)
+    )
     tl.store(y, y_i)
 
 
@@ -59,8 +63,8 @@ def hinge_backward(pred, target, d_y, grad_pred, grad_target, rows_cols, rows, c
     mask = rows_col < rows_cols
     pred_i = tl.load(pred + rows_col, mask=mask, other=0).to(tl.float32)
     target_i = tl.load(target + rows_col, mask=mask, other=0).to(tl.float32)
-    difference = (1.0 - (pred_i * target_i).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(
-        tl.float32
+    difference = (
+        (1.0 - (pred_i * target_i).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(tl.float32)
     )
     d_y_i = tl.load(d_y).to(tl.float32)
     quotient = (d_y_i / (rows * cols)).to(pred.dtype.element_ty).to(tl.float32)

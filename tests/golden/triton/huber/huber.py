@@ -54,11 +54,13 @@ def huber_forward(pred, target, y_i_parts, rows_cols, chunks, delta: tl.float32,
         pred_i = tl.load(pred + rows_col, mask=mask, other=0).to(tl.float32)
         target_i = tl.load(target + rows_col, mask=mask, other=0).to(tl.float32)
         error = tl.abs((pred_i - target_i).to(pred.dtype.element_ty).to(tl.float32))
-        quadratic = (0.5 * (error * error).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(
-            tl.float32
+        quadratic = (
+            (0.5 * (error * error).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(tl.float32)
         )
-        linear = (delta * (error - product).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(
-            tl.float32
+        linear = (
+            (delta * (error - product).to(pred.dtype.element_ty).to(tl.float32))
+            .to(pred.dtype.element_ty)
+            .to(tl.float32)
         )
         y_i_tile = y_i_tile + tl.where(mask, tl.where(error <= delta_2, quadratic, linear), 0.0)
     tl.store(y_i_parts + chunk, tl.sum(y_i_tile, axis=0))
@@ -68,8 +70,10 @@ def huber_forward(pred, target, y_i_parts, rows_cols, chunks, delta: tl.float32,
 def huber_forward_finish(pred, y, y_i_parts, rows_cols, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     y_i = (
-        tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / rows_cols
-    ).to(pred.dtype.element_ty).to(tl.float32)
+        (tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / rows_cols)
+        .to(pred.dtype.element_ty)
+        .to(tl.float32)
+    )
     tl.store(y, y_i)
 
 

@@ -139,14 +139,14 @@ def instance_norm_backward(
             d_y_i = tl.load(
                 d_y + (i_batch * channels + channel) * height_width + i_height_width, mask=mask, other=0
             ).to(tl.float32)
-            d_normed = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(mean.dtype.element_ty).to(
-                tl.float32
+            d_normed = (
+                (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(mean.dtype.element_ty).to(tl.float32)
             )
             x_i = tl.load(x + (i_batch * channels + channel) * height_width + i_height_width, mask=mask, other=0).to(
                 tl.float32
             )
-            normed = ((x_i - mean_i).to(x.dtype.element_ty).to(tl.float32) / std_i).to(x.dtype.element_ty).to(
-                tl.float32
+            normed = (
+                ((x_i - mean_i).to(x.dtype.element_ty).to(tl.float32) / std_i).to(x.dtype.element_ty).to(tl.float32)
             )
             sum_tile = sum_tile + tl.where(mask, (d_normed * normed).to(x.dtype.element_ty).to(tl.float32), 0.0)
             sum_2_tile = sum_2_tile + tl.where(mask, (d_normed / std_i).to(x.dtype.element_ty).to(tl.float32), 0.0)
@@ -161,8 +161,10 @@ def instance_norm_backward(
         sum_2 = tl.sum(sum_2_tile, axis=0).to(x.dtype.element_ty).to(tl.float32)
         mean_2_i = tl.load(mean_2 + i_batch * channels + channel)
         quotient = (
-            (sum / std_i).to(x.dtype.element_ty).to(tl.float32) / (2.0 * std_i).to(x.dtype.element_ty).to(tl.float32)
-        ).to(x.dtype.element_ty).to(tl.float32)
+            ((sum / std_i).to(x.dtype.element_ty).to(tl.float32) / (2.0 * std_i).to(x.dtype.element_ty).to(tl.float32))
+            .to(x.dtype.element_ty)
+            .to(tl.float32)
+        )
         d_var = -quotient
         quotient_2 = d_var / (height * width)
         sum_3_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
@@ -187,8 +189,10 @@ def instance_norm_backward(
                 tl.float32
             )
             rounded = (2.0 * (quotient_2 * (x_i - mean_2_i)) - quotient_3).to(x.dtype.element_ty).to(tl.float32)
-            sum_4 = ((d_normed / std_i).to(x.dtype.element_ty).to(tl.float32) + rounded).to(x.dtype.element_ty).to(
-                tl.float32
+            sum_4 = (
+                ((d_normed / std_i).to(x.dtype.element_ty).to(tl.float32) + rounded)
+                .to(x.dtype.element_ty)
+                .to(tl.float32)
             )
             tl.store(
                 grad_x + (i_batch * channels + channel) * height_width + i_height_width, sum_4 - quotient_4, mask=mask

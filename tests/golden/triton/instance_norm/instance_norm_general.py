@@ -179,7 +179,11 @@ def instance_norm_backward_general(
                 mask = i_width < width
                 d_y_i = wide(
                     tl.load(
-                        d_y + i_batch * d_y_stride_0 + channel * d_y_stride_1 + i_height * d_y_stride_2 + i_width * d_y_stride_3,
+                        d_y
+                        + i_batch * d_y_stride_0
+                        + channel * d_y_stride_1
+                        + i_height * d_y_stride_2
+                        + i_width * d_y_stride_3,
                         mask=mask,
                         other=0,
                     ),
@@ -234,7 +238,11 @@ def instance_norm_backward_general(
                 mask = i_width < width
                 d_y_i = wide(
                     tl.load(
-                        d_y + i_batch * d_y_stride_0 + channel * d_y_stride_1 + i_height * d_y_stride_2 + i_width * d_y_stride_3,
+                        d_y
+                        + i_batch * d_y_stride_0
+                        + channel * d_y_stride_1
+                        + i_height * d_y_stride_2
+                        + i_width * d_y_stride_3,
                         mask=mask,
                         other=0,
                     ),
@@ -250,7 +258,11 @@ def instance_norm_backward_general(
                 rounded = wide((2.0 * (quotient_2 * (x_i - mean_2_i)) - quotient_3).to(x.dtype.element_ty))
                 sum_4 = wide((wide((d_normed / std_i).to(x.dtype.element_ty)) + rounded).to(x.dtype.element_ty))
                 tl.store(
-                    grad_x + i_batch * grad_x_stride_0 + channel * grad_x_stride_1 + i_height * grad_x_stride_2 + i_width * grad_x_stride_3,
+                    grad_x
+                    + i_batch * grad_x_stride_0
+                    + channel * grad_x_stride_1
+                    + i_height * grad_x_stride_2
+                    + i_width * grad_x_stride_3,
                     sum_4 - quotient_4,
                     mask=mask,
                 )

@@ -74,11 +74,11 @@ def jsd_forward(
     product_3 = (teacher * difference).to(log_student.dtype.element_ty).to(tl.float32)
     difference_2 = (log_student_i - log_mixture).to(log_student.dtype.element_ty).to(tl.float32)
     product_4 = (student * difference_2).to(log_student.dtype.element_ty).to(tl.float32)
-    teacher_kl_i = tl.sum(tl.where(mask, product_3, 0.0), axis=1, keep_dims=True).to(log_student.dtype.element_ty).to(
-        tl.float32
+    teacher_kl_i = (
+        tl.sum(tl.where(mask, product_3, 0.0), axis=1, keep_dims=True).to(log_student.dtype.element_ty).to(tl.float32)
     )
-    student_kl_i = tl.sum(tl.where(mask, product_4, 0.0), axis=1, keep_dims=True).to(log_student.dtype.element_ty).to(
-        tl.float32
+    student_kl_i = (
+        tl.sum(tl.where(mask, product_4, 0.0), axis=1, keep_dims=True).to(log_student.dtype.element_ty).to(tl.float32)
     )
     tl.store(teacher_kl + token, teacher_kl_i, mask=token < tokens)
     tl.store(student_kl + token, student_kl_i, mask=token < tokens)
@@ -105,8 +105,10 @@ def jsd_forward_2(teacher_kl, student_kl, y_i_parts, tokens, chunks, beta: tl.fl
 def jsd_forward_2_finish(y, teacher_kl, y_i_parts, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     y_i = (
-        tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens
-    ).to(teacher_kl.dtype.element_ty).to(tl.float32)
+        (tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens)
+        .to(teacher_kl.dtype.element_ty)
+        .to(tl.float32)
+    )
     tl.store(y, y_i)
 
 

@@ -40,8 +40,10 @@ def kl_div_forward(log_pred, target, sum_parts, tokens_vocab, chunks, BLOCK: tl.
         mask = i_tokens_vocab < tokens_vocab
         target_i = tl.load(target + i_tokens_vocab, mask=mask, other=0).to(tl.float32)
         product = (
-            target_i * tl.log(target_i).to(target.dtype.element_ty).to(tl.float32)
-        ).to(target.dtype.element_ty).to(tl.float32)
+            (target_i * tl.log(target_i).to(target.dtype.element_ty).to(tl.float32))
+            .to(target.dtype.element_ty)
+            .to(tl.float32)
+        )
         log_pred_i = tl.load(log_pred + i_tokens_vocab, mask=mask, other=0).to(tl.float32)
         product_2 = (target_i * log_pred_i).to(log_pred.dtype.element_ty).to(tl.float32)
         difference = (tl.where(target_i == 0.0, 0.0, product) - product_2).to(log_pred.dtype.element_ty).to(tl.float32)
@@ -52,8 +54,10 @@ def kl_div_forward(log_pred, target, sum_parts, tokens_vocab, chunks, BLOCK: tl.
 @triton.jit
 def kl_div_forward_finish(target, y, sum_parts, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
-    sum = tl.sum(tl.load(sum_parts + chunk, mask=chunk < chunks, other=0.0), axis=0).to(target.dtype.element_ty).to(
-        tl.float32
+    sum = (
+        tl.sum(tl.load(sum_parts + chunk, mask=chunk < chunks, other=0.0), axis=0)
+        .to(target.dtype.element_ty)
+        .to(tl.float32)
     )
     tl.store(y, sum / tokens)
 
@@ -67,8 +71,10 @@ def kl_div_backward(log_pred, target, d_y, grad_log_pred, grad_target, tokens_vo
     target_i = tl.load(target + i_tokens_vocab, mask=mask, other=0).to(tl.float32)
     product = (quotient * target_i).to(target.dtype.element_ty).to(tl.float32)
     chosen = tl.where(target_i == 0.0, 0.0, quotient)
-    product_2 = (chosen * tl.log(target_i).to(target.dtype.element_ty).to(tl.float32)).to(target.dtype.element_ty).to(
-        tl.float32
+    product_2 = (
+        (chosen * tl.log(target_i).to(target.dtype.element_ty).to(tl.float32))
+        .to(target.dtype.element_ty)
+        .to(tl.float32)
     )
     product_3 = (chosen * target_i).to(target.dtype.element_ty).to(tl.float32)
     quotient_2 = (product_3 / target_i).to(target.dtype.element_ty).to(tl.float32)

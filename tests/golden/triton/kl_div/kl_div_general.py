@@ -100,6 +100,7 @@ def kl_div_backward_general(
     )
     tl.store(
         grad_target + token * grad_target_stride_0 + i_vocab * grad_target_stride_1,
-        wide((product + quotient_2).to(target.dtype.element_ty)) - wide((quotient * log_pred_i).to(log_pred.dtype.element_ty)),
+        wide((product + quotient_2).to(target.dtype.element_ty))
+        - wide((quotient * log_pred_i).to(log_pred.dtype.element_ty)),
         mask=mask,
     )

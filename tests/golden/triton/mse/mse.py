@@ -45,8 +45,10 @@ def mse_forward(pred, target, y_i_parts, rows_cols, chunks, BLOCK: tl.constexpr)
 def mse_forward_finish(pred, y, y_i_parts, rows_cols, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     y_i = (
-        tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / rows_cols
-    ).to(pred.dtype.element_ty).to(tl.float32)
+        (tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / rows_cols)
+        .to(pred.dtype.element_ty)
+        .to(tl.float32)
+    )
     tl.store(y, y_i)
 
 

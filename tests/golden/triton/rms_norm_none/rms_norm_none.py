@@ -40,8 +40,10 @@ def rms_norm_none_forward(x, weight, y, rstd, rows, cols, eps: tl.float32, ROWS:
     mask = (row < rows) & (col < cols)
     x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
     mean_square = (
-        tl.sum((x_i * x_i).to(x.dtype.element_ty).to(tl.float32), axis=1, keep_dims=True) / cols
-    ).to(x.dtype.element_ty).to(tl.float32)
+        (tl.sum((x_i * x_i).to(x.dtype.element_ty).to(tl.float32), axis=1, keep_dims=True) / cols)
+        .to(x.dtype.element_ty)
+        .to(tl.float32)
+    )
     rstd_i = tl.rsqrt((mean_square + eps).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)
     tl.store(rstd + row, rstd_i, mask=row < rows)
     weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
@@ -75,24 +77,25 @@ def rms_norm_none_backward(
         x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + row, mask=row < rows, other=0).to(tl.float32)
         product = (d_y_i * (x_i * rstd_i).to(x.dtype.element_ty).to(tl.float32)).to(d_y.dtype.element_ty).to(tl.float32)
-        sum = tl.sum(
-            tl.where(mask, (rounded * x_i).to(x.dtype.element_ty).to(tl.float32), 0.0), axis=1, keep_dims=True
-        ).to(x.dtype.element_ty).to(tl.float32)
+        sum = (
+            tl.sum(tl.where(mask, (rounded * x_i).to(x.dtype.element_ty).to(tl.float32), 0.0), axis=1, keep_dims=True)
+            .to(x.dtype.element_ty)
+            .to(tl.float32)
+        )
         grad_weight_sum += tl.where(mask, product, 0.0)
-        product_2 = ((rstd_i * rstd_i).to(x.dtype.element_ty).to(tl.float32) * rstd_i).to(x.dtype.element_ty).to(
-            tl.float32
+        product_2 = (
+            ((rstd_i * rstd_i).to(x.dtype.element_ty).to(tl.float32) * rstd_i).to(x.dtype.element_ty).to(tl.float32)
         )
-        d_mean_square = ((-0.5 * sum).to(x.dtype.element_ty).to(tl.float32) * product_2).to(x.dtype.element_ty).to(
-            tl.float32
+        d_mean_square = (
+            ((-0.5 * sum).to(x.dtype.element_ty).to(tl.float32) * product_2).to(x.dtype.element_ty).to(tl.float32)
         )
-        product_3 = ((d_mean_square / cols).to(x.dtype.element_ty).to(tl.float32) * x_i).to(x.dtype.element_ty).to(
-            tl.float32
+        product_3 = (
+            ((d_mean_square / cols).to(x.dtype.element_ty).to(tl.float32) * x_i).to(x.dtype.element_ty).to(tl.float32)
         )
         tl.store(
             grad_x + row * cols + col,
-            (rounded * rstd_i).to(x.dtype.element_ty).to(tl.float32) + (2.0 * product_3).to(x.dtype.element_ty).to(
-                tl.float32
-            ),
+            (rounded * rstd_i).to(x.dtype.element_ty).to(tl.float32)
+            + (2.0 * product_3).to(x.dtype.element_ty).to(tl.float32),
             mask=mask,
         )
     tl.store(grad_weight_slices + worker * cols + col, tl.sum(grad_weight_sum, axis=0, keep_dims=True), mask=col < cols)

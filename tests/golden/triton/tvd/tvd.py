@@ -60,8 +60,10 @@ def tvd_forward_2(reduced, mean_parts, tokens, chunks, BLOCK: tl.constexpr):
 def tvd_forward_2_finish(y, reduced, mean_parts, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     mean = (
-        tl.sum(tl.load(mean_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens
-    ).to(reduced.dtype.element_ty).to(tl.float32)
+        (tl.sum(tl.load(mean_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens)
+        .to(reduced.dtype.element_ty)
+        .to(tl.float32)
+    )
     tl.store(y, 0.5 * mean)
 
 
