@@ -8,6 +8,7 @@
 
 #include "act/package/library.h"
 #include "base/file.h"
+#include "base/file_batch.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/checkpoint.h"
@@ -64,7 +65,7 @@ Result<Order> read_order(const Globals& globals, const PackageRequest& request, 
 Result<Answer> write_set(const Order& order, const std::string& record, const std::map<std::string, std::string>& files,
                          const PackageRequest& request, const std::string& kind, const std::string& next) {
   KW_CHECK(may_write(order.directory, record, files));
-  for (const auto& [path, text] : files) KW_CHECK(write_file_atomically(order.directory + "/" + path, text));
+  KW_CHECK(write_files_together(order.directory, files));
   nlohmann::ordered_json object = {{kind, order.name},
                                    {"directory", order.directory},
                                    {"kernels", request.names},
