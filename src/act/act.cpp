@@ -117,17 +117,27 @@ Result<Generated> generate_cuda(const OpMath& math, const std::vector<profile::S
   return out;
 }
 
-Result<Generated> generate_triton(const OpMath& math) {
-  Generated out;
-  ManifestBuilder manifest(math, kernel::Target::Triton);
+std::vector<std::pair<std::string, const ir::Graph*>> graphs_of(const OpMath& math) {
   std::vector<std::pair<std::string, const ir::Graph*>> graphs = {{"forward", &math.forward}};
   if (math.backward) graphs.emplace_back("backward", &*math.backward);
+  return graphs;
+}
+
+Result<std::vector<LoopProgram>> programs_of(const OpMath& math) {
   std::vector<LoopProgram> programs;
-  std::vector<triton::PassOptions> passes;
-  for (const auto& [pass, graph] : graphs) {
+  for (const auto& [pass, graph] : graphs_of(math)) {
     KW_TRY(LoopProgram program, program_of(math, *graph, pass));
     programs.push_back(std::move(program));
   }
+  return programs;
+}
+
+Result<Generated> generate_triton(const OpMath& math) {
+  Generated out;
+  ManifestBuilder manifest(math, kernel::Target::Triton);
+  const std::vector<std::pair<std::string, const ir::Graph*>> graphs = graphs_of(math);
+  KW_TRY(const std::vector<LoopProgram> programs, programs_of(math));
+  std::vector<triton::PassOptions> passes;
   for (size_t i = 0; i < programs.size(); ++i) passes.push_back({graphs[i].first, &programs[i]});
   const std::string any =
       math.name + " for what " + math.name + ".py has no fast kernels for: any strides, long rows, fp64.";
@@ -203,6 +213,19 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
       return generate_cuda(math, schedules);
   }
   return bad_input("kernels for " + std::string(kernel::name_of(target)) + " are not generated yet");
+}
+
+Result<DenseTriton> generate_dense_triton(const OpMath& math) {
+  ManifestBuilder manifest(math, kernel::Target::Triton);
+  KW_TRY(std::vector<LoopProgram> programs, programs_of(math));
+  std::vector<triton::PassOptions> passes;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    for (LoopKernel& kernel : programs[i].kernels) kernel.name = "_" + kernel.name + "_kernel";
+    passes.push_back({graphs_of(math)[i].first, &programs[i]});
+  }
+  KW_TRY(triton::Dense dense, triton::emit_dense(passes));
+  for (size_t i = 0; i < programs.size(); ++i) KW_CHECK(manifest.add(programs[i], std::move(dense.passes[i])));
+  return DenseTriton{std::move(manifest).take(), std::move(dense.text)};
 }
 
 Result<Generated> act(const profile::Profile& profile, const std::vector<profile::ScheduleRow>& schedules,

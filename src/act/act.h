@@ -42,4 +42,12 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
 Result<Generated> act(const profile::Profile& profile, const std::vector<profile::ScheduleRow>& schedules,
                       kernel::Target target);
 
+// The fast Triton kernels of all passes as one text, for a caller who makes every tensor dense before the call. The
+// manifest's entries name no file.
+struct DenseTriton {
+  kernel::Manifest manifest;
+  std::string kernels;
+};
+Result<DenseTriton> generate_dense_triton(const OpMath& math);
+
 }  // namespace kw::act

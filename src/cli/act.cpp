@@ -85,11 +85,13 @@ Action add_act(CLI::App& app) {
   app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton; a file set: cpu,cuda")
       ->type_name("TARGET");
   app.add_option("--into", options->into,
-                 "package:DIR, a Python package that builds into a wheel; cpp:DIR, a C++ library")
+                 "package:DIR, a Python package that builds into a wheel; cpp:DIR, a C++ library; liger:DIR, a "
+                 "contribution to a checkout of Liger")
       ->type_name("SET:DIR");
   app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
   return [options](const Globals& globals) -> Result<Answer> {
     if (options->into.starts_with("cpp:")) return run_library(globals, *options);
+    if (options->into.starts_with("liger:")) return run_liger(globals, *options);
     if (!options->into.empty()) return run_package(globals, *options);
     if (options->names.size() > 1)
       return bad_input("several kernels at once can only become a package or a library", {},

@@ -59,11 +59,12 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options);
 struct PackageRequest {
   std::vector<std::string> names;
   std::string target;  // empty: cpu and cuda
-  std::string into;    // package:DIR or cpp:DIR
+  std::string into;    // package:DIR, cpp:DIR or liger:DIR
   bool yes = false;
 };
 Result<Answer> run_package(const Globals& globals, const PackageRequest& request);
 Result<Answer> run_library(const Globals& globals, const PackageRequest& request);
+Result<Answer> run_liger(const Globals& globals, const PackageRequest& request);
 
 struct VerifyOptions {
   std::string name, target = "cpu", kernel, manifest, reference, seed;

@@ -48,29 +48,60 @@ struct File {
     text.line("import triton.language as tl");
     text.line("");
     text.line("");
+    return text.text() + code();
+  }
+  std::string code() const {
+    Lines text;
     append_functions(functions, text);
     text.append(kernels);
     return python_wrapped(text).text();
   }
 };
 
+// Names for a program by itself: a tile has rows and columns, or is a run of elements. The sizes that a caller gives
+// keep their names.
+void name_tile(LoopProgram& dense) {
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(dense.symbols.begin(), dense.symbols.end(), [&](const auto& s) { return s.name == name; }) ||
+           std::any_of(dense.buffers.begin(), dense.buffers.end(), [&](const Buffer& b) { return b.name == name; });
+  };
+  std::vector<LoopAxis*> axes;
+  for (LoopAxis& axis : dense.axes)
+    if (!(dense.workers && axis.size == ir::Size::symbol(*dense.workers))) axes.push_back(&axis);
+  const auto name = [&](LoopAxis& axis, const std::string& merged, const std::string& single) {
+    const bool is_merged = !axis.size.as_symbol() && !axis.size.constant();
+    if (!taken(is_merged ? merged : single)) axis.name = is_merged ? merged : single;
+  };
+  if (axes.size() == 1) name(*axes[0], "elements", axes[0]->name);
+  if (axes.size() == 2) {
+    name(*axes[0], "rows", "row");
+    name(*axes[1], "cols", "col");
+  }
+}
+
 class PassEmitter {
  public:
-  PassEmitter(const LoopProgram& program, std::string pass, File& fast, File& general)
+  // `general`: none where only the fast kernels are wanted.
+  PassEmitter(const LoopProgram& program, std::string pass, File& fast, File* general)
       : given_(split_halves(program)), fast_(fast), general_(general) {
     out_.name = std::move(pass);
   }
 
   Result<kernel::Pass> run() {
-    const LoopProgram dense = collapse(given_);
+    LoopProgram dense = collapse(given_);
+    if (general_ == nullptr) name_tile(dense);
     LoopProgram any = given_;
     for (LoopKernel& kernel : any.kernels) kernel.name += "_general";
     for (size_t k = 0; k < given_.kernels.size(); ++k) {
       KW_TRY(Written fast, write_kernel(dense, dense.kernels[k], Form::Fast));
-      KW_TRY(Written general, write_kernel(any, any.kernels[k], Form::General));
       fast_.take(fast);
-      general_.take(general);
       if (!fast.workers.empty()) workers_ = fast.workers;
+      if (general_ == nullptr) {
+        add_steps(fast);
+        continue;
+      }
+      KW_TRY(Written general, write_kernel(any, any.kernels[k], Form::General));
+      general_->take(general);
       add_steps(fast, general);
     }
     name_workers();
@@ -78,19 +109,25 @@ class PassEmitter {
   }
 
  private:
+  void add_workspace(const Written& written) {
+    for (const kernel::Buffer& part : written.workspace)
+      if (std::find(out_.buffers.begin(), out_.buffers.end(), part) == out_.buffers.end()) out_.buffers.push_back(part);
+  }
+  void add_steps(Written& fast) {
+    add_workspace(fast);
+    for (kernel::Step& step : fast.steps) out_.steps.push_back(std::move(step));
+  }
   // Both have the same steps, in the same order.
   void add_steps(Written& fast, Written& general) {
     KW_ASSERT(fast.steps.size() == general.steps.size(), "both forms of a kernel have the same steps");
-    for (const Written* written : {&fast, &general})
-      for (const kernel::Buffer& part : written->workspace)
-        if (std::find(out_.buffers.begin(), out_.buffers.end(), part) == out_.buffers.end())
-          out_.buffers.push_back(part);
+    add_workspace(fast);
+    add_workspace(general);
     for (size_t s = 0; s < fast.steps.size(); ++s) {
       kernel::Step step;
       step.entries.push_back(std::move(fast.steps[s].entries[0]));
       step.entries.push_back(std::move(general.steps[s].entries[0]));
       step.entries[0].file = fast_.name;
-      step.entries[1].file = general_.name;
+      step.entries[1].file = general_->name;
       out_.steps.push_back(std::move(step));
     }
   }
@@ -140,7 +177,8 @@ class PassEmitter {
   }
 
   LoopProgram given_;
-  File &fast_, &general_;
+  File& fast_;
+  File* general_;
   kernel::Pass out_;
   std::string workers_;
 };
@@ -151,11 +189,22 @@ Result<Emitted> emit(const std::vector<PassOptions>& passes, const OpOptions& op
   File fast{options.name + ".py", {}, {}}, general{options.name + "_general.py", {}, {}};
   Emitted out;
   for (const PassOptions& pass : passes) {
-    KW_TRY(kernel::Pass emitted, PassEmitter(*pass.program, pass.pass, fast, general).run());
+    KW_TRY(kernel::Pass emitted, PassEmitter(*pass.program, pass.pass, fast, &general).run());
     out.passes.push_back(std::move(emitted));
   }
   out.files[fast.name] = fast.text(options.comment);
   out.files[general.name] = general.text(options.general_comment);
+  return out;
+}
+
+Result<Dense> emit_dense(const std::vector<PassOptions>& passes) {
+  File fast{"", {}, {}};
+  Dense out;
+  for (const PassOptions& pass : passes) {
+    KW_TRY(kernel::Pass emitted, PassEmitter(*pass.program, pass.pass, fast, nullptr).run());
+    out.passes.push_back(std::move(emitted));
+  }
+  out.text = fast.code();
   return out;
 }
 

@@ -30,4 +30,12 @@ struct Emitted {
 // Refuses, by the name of the rule, what the target cannot do yet.
 Result<Emitted> emit(const std::vector<PassOptions>& passes, const OpOptions& options);
 
+// The fast kernels alone, for a caller who makes every tensor dense before the call: their text, with neither comment
+// nor imports, after the functions that they call. Each step has one entry, which names no file.
+struct Dense {
+  std::string text;
+  std::vector<kernel::Pass> passes;
+};
+Result<Dense> emit_dense(const std::vector<PassOptions>& passes);
+
 }  // namespace kw::act::triton

@@ -11,10 +11,16 @@ namespace kw::act::triton {
 namespace {
 
 constexpr std::string_view kReserved[] = {
-    "tl",        "triton",    "mask",    "start",   "BLOCK",    "ROWS",   "REDUCED", "CHUNKS", "STAGES",
-    "chunk",     "chunks",    "worker",  "point",   "first",    "tile",   "place",   "range",  "float",
-    "element",   "reduced",   "square",  "cube",    "sign",     "expm1",  "log1p",   "tanh",   "wide",
-    "wide_tanh", "wide_sqrt", "nan_max", "nan_min", "promoted", "divided"};
+    "tl",      "triton",  "mask",     "start",   "BLOCK",   "ROWS",   "REDUCED", "CHUNKS",    "STAGES",
+    "chunk",   "chunks",  "worker",   "point",   "first",   "tile",   "place",   "range",     "float",
+    "square",  "cube",    "sign",     "expm1",   "log1p",   "tanh",   "wide",    "wide_tanh", "wide_sqrt",
+    "nan_max", "nan_min", "promoted", "divided", "reduced", "element"};  // the last: only where a loop runs along
+                                                                         // several axes
+
+std::span<const std::string_view> reserved(const cpu::Nest& nest) {
+  const std::span<const std::string_view> all(kReserved);
+  return nest.loop.size() > 1 || (!nest.loop.empty() && nest.inner >= 0) ? all : all.first(all.size() - 1);
+}
 
 }  // namespace
 
@@ -33,7 +39,7 @@ Writer::Writer(const LoopProgram& program, const LoopKernel& kernel, Form form, 
       workers_(std::move(workers)),
       nest_(cpu::choose_nest(program, kernel)),
       types_(program.type_parameters),
-      names_(program, kernel, nest_.all(), kReserved, types_),
+      names_(program, kernel, nest_.all(), reserved(nest_), types_),
       expressions_(program, kernel, names_, form) {
   parallel_ = nest_.parallel;
   loop_ = nest_.loop;
