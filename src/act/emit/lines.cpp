@@ -133,7 +133,16 @@ Lines python_wrapped(const Lines& lines, size_t width) {
       if (pad.size() + 4 + line.size() - from <= width) {
         out.line(pad + "    " + line.substr(from));
       } else {
-        out.line(pad + "    " + line.substr(from, close + 1 - from));
+        const std::string value = line.substr(from, close + 1 - from);
+        const std::vector<std::string> terms =
+            open == from ? terms_of(value.substr(1, value.size() - 2)) : std::vector<std::string>{};
+        if (pad.size() + 4 + value.size() > width && terms.size() > 1) {
+          out.line(pad + "    (");
+          for (const std::string& term : terms) out.line(pad + "        " + term);
+          out.line(pad + "    )");
+        } else {
+          out.line(pad + "    " + value);
+        }
         for (size_t at = close + 1; at < line.size();) {
           const size_t end = closing(line, line.find('(', at));
           out.line(pad + "    " + line.substr(at, end + 1 - at));

@@ -37,6 +37,11 @@ TEST(PythonLines, SeveralConversionsStandInBracketsAndEachInItsLineWhereTheyDoNo
   EXPECT_EQ(wrapped_text("yy = (a + b).to(c).to(d)", 20), "yy = (\n    (a + b)\n    .to(c)\n    .to(d)\n)\n");
 }
 
+TEST(PythonLines, ALongSumThatIsConvertedTwiceIsNoTuple) {
+  EXPECT_EQ(wrapped_text("y = (first + second).to(c).to(d)", 18),
+            "y = (\n    (\n        first\n        + second\n    )\n    .to(c)\n    .to(d)\n)\n");
+}
+
 TEST(PythonLines, AnItemThatIsASumIsBrokenBeforeItsSigns) {
   EXPECT_EQ(wrapped_text("f(alpha + beta(x + y), z)", 19), "f(\n    alpha\n    + beta(x + y),\n    z,\n)\n");
 }

@@ -93,14 +93,17 @@ def huber_backward(
     quotient = (d_y_i / (rows * cols)).to(pred.dtype.element_ty).to(tl.float32)
     d_linear = tl.where(holds, 0.0, quotient)
     d_quadratic = tl.where(holds, quotient, 0.0)
-    product = ((d_quadratic * 0.5).to(pred.dtype.element_ty).to(tl.float32) * error).to(pred.dtype.element_ty).to(
-        tl.float32
+    product = (
+        ((d_quadratic * 0.5).to(pred.dtype.element_ty).to(tl.float32) * error).to(pred.dtype.element_ty).to(tl.float32)
     )
     d_error = (
-        (d_linear * delta).to(pred.dtype.element_ty).to(tl.float32) + (2.0 * product).to(pred.dtype.element_ty).to(
-            tl.float32
-        ),
-    ).to(pred.dtype.element_ty).to(tl.float32)
+        (
+            (d_linear * delta).to(pred.dtype.element_ty).to(tl.float32)
+            + (2.0 * product).to(pred.dtype.element_ty).to(tl.float32)
+        )
+        .to(pred.dtype.element_ty)
+        .to(tl.float32)
+    )
     grad_pred_i = (d_error * sign(difference)).to(pred.dtype.element_ty).to(tl.float32)
     tl.store(grad_pred + rows_col, grad_pred_i, mask=mask)
     tl.store(grad_target + rows_col, -grad_pred_i, mask=mask)

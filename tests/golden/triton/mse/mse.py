@@ -60,8 +60,10 @@ def mse_backward(pred, target, d_y, grad_pred, grad_target, rows_cols, rows, col
     quotient = (d_y_i / (rows * cols)).to(d_y.dtype.element_ty).to(tl.float32)
     pred_i = tl.load(pred + rows_col, mask=mask, other=0).to(tl.float32)
     target_i = tl.load(target + rows_col, mask=mask, other=0).to(tl.float32)
-    product = (quotient * (pred_i - target_i).to(pred.dtype.element_ty).to(tl.float32)).to(pred.dtype.element_ty).to(
-        tl.float32
+    product = (
+        (quotient * (pred_i - target_i).to(pred.dtype.element_ty).to(tl.float32))
+        .to(pred.dtype.element_ty)
+        .to(tl.float32)
     )
     grad_pred_i = (2.0 * product).to(pred.dtype.element_ty).to(tl.float32)
     tl.store(grad_pred + rows_col, grad_pred_i, mask=mask)

@@ -38,9 +38,11 @@ def tvd_forward(p, q, reduced, tokens, vocab, ROWS: tl.constexpr, BLOCK: tl.cons
     mask = (token < tokens) & (i_vocab < vocab)
     p_i = tl.load(p + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
     q_i = tl.load(q + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-    sum = tl.sum(
-        tl.abs((p_i - q_i).to(p.dtype.element_ty).to(tl.float32)), axis=1, keep_dims=True
-    ).to(p.dtype.element_ty).to(tl.float32)
+    sum = (
+        tl.sum(tl.abs((p_i - q_i).to(p.dtype.element_ty).to(tl.float32)), axis=1, keep_dims=True)
+        .to(p.dtype.element_ty)
+        .to(tl.float32)
+    )
     tl.store(reduced + token, sum, mask=token < tokens)
 
 
@@ -75,8 +77,8 @@ def tvd_backward(p, q, d_y, grad_p, grad_q, tokens_vocab, tokens, BLOCK: tl.cons
     quotient = ((d_y_i * 0.5).to(d_y.dtype.element_ty).to(tl.float32) / tokens).to(d_y.dtype.element_ty).to(tl.float32)
     p_i = tl.load(p + i_tokens_vocab, mask=mask, other=0).to(tl.float32)
     q_i = tl.load(q + i_tokens_vocab, mask=mask, other=0).to(tl.float32)
-    grad_p_i = (quotient * sign((p_i - q_i).to(p.dtype.element_ty).to(tl.float32))).to(p.dtype.element_ty).to(
-        tl.float32
+    grad_p_i = (
+        (quotient * sign((p_i - q_i).to(p.dtype.element_ty).to(tl.float32))).to(p.dtype.element_ty).to(tl.float32)
     )
     tl.store(grad_p + i_tokens_vocab, grad_p_i, mask=mask)
     tl.store(grad_q + i_tokens_vocab, -grad_p_i, mask=mask)
