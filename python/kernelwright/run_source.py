@@ -123,8 +123,19 @@ def as_document(tensor):
 def built(entry, module, request, torch):
     if not inspect.isclass(entry):
         return entry
-    init = {name: argument(text) for name, text in request["init"].items()}
+    given = {name: argument(text) for name, text in request["init"].items()}
+    init = {name: value for name, value in given.items() if "." not in name}
     positional = module.get_init_inputs() if hasattr(module, "get_init_inputs") and not init else []
+    bound = inspect.signature(entry).bind_partial(*positional, **init)
+    for name, parameter in inspect.signature(entry).parameters.items():
+        of = parameter.annotation
+        if name not in bound.arguments and parameter.default is parameter.empty and inspect.isclass(of):
+            if of.__module__ == module.__name__:
+                init[name] = of()  # a configuration that has defaults
+    for name, value in given.items():
+        owner, _, attribute = name.rpartition(".")
+        if owner in init:
+            setattr(init[owner], attribute, value)
     model = entry(*positional, **init).to(request.get("time", {}).get("device", "cpu"))
     model.train(not request["eval"])
     return model

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "cli/checkpoint.h"
 #include "cli/stages.h"
+#include "cli/standing.h"
 #include "profile/yaml.h"
 
 namespace kw::cli {
@@ -60,9 +61,12 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
     KW_TRY(const std::string yaml, read_text(path));
     return tl::make_unexpected(act::placed_in_profile(generated.error(), yaml, path));
   }
-  const std::map<std::string, std::string> files = act::file_set(*generated);
+  std::map<std::string, std::string> files = act::file_set(*generated);
   progress.step("write");
+  const std::string made = "act/" + options.target + "/made.json";
+  files[made] = made_from(profile, *generated);
   KW_CHECK(folder.write(files, written_before(folder, options.target)));
+  files.erase(made);  // a note of ours, not one of the kernel's files
 
   nlohmann::ordered_json object = {{"name", options.name},
                                    {"target", options.target},

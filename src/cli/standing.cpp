@@ -1,9 +1,12 @@
 #include "cli/standing.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "profile/yaml.h"
 #include "verify/judge.h"
 
 namespace kw::cli {
@@ -56,6 +59,21 @@ Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder&
   return found;
 }
 
+std::string made_from(const profile::Profile& profile, const act::Generated& files) {
+  const nlohmann::ordered_json object = {{"profile", profile::canonical_hash(profile)},
+                                         {"kernels", verify::kernel_hash(files.manifest, files.files)}};
+  return object.dump() + "\n";
+}
+
+bool are_outdated(const profile::KernelFolder& folder, const std::string& target, const profile::Profile& profile,
+                  const act::Generated& files) {
+  const Result<std::string> text = read_text(folder.file("act/" + target + "/made.json"));
+  const auto made = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  if (!made.is_object() || !made.contains("profile") || !made.contains("kernels")) return false;  // by an older kw
+  return made["kernels"] == verify::kernel_hash(files.manifest, files.files) &&
+         made["profile"] != profile::canonical_hash(profile);
+}
+
 Result<std::string> hash_of_files(const profile::KernelFolder& folder) {
   Sha256 hash;
   bool any = false;
@@ -89,6 +107,11 @@ Result<Standing> standing_of(const profile::KernelFolder& folder, const profile:
   KW_TRY(const std::vector<profile::Approval> log, folder.read_approvals());
   KW_TRY(const std::string files, hash_of_files(folder));
   standing.generated = !files.empty();
+  for (const kernel::Target target : kTargets) {
+    const std::string name(kernel::name_of(target));
+    KW_TRY(const std::optional<act::Generated> found, files_on_disk(folder, name));
+    if (found && standing.outdated.empty() && are_outdated(folder, name, profile, *found)) standing.outdated = name;
+  }
   standing.files = state_of(log, profile::Stage::Files, files);
   standing.files_after = place_of_last(log, profile::Stage::Files) > place_of_last(log, profile::Stage::Profile);
   KW_CHECK(read_report(folder, standing));
@@ -102,6 +125,9 @@ NextStep next_step(const profile::KernelFolder& folder, const Standing& standing
   if (standing.profile == ApprovalState::Missing) return {"the profile waits for review", "kw review " + name};
   if (standing.profile == ApprovalState::Void) return {"the profile changed since it was approved", "kw diff " + name};
   if (!standing.generated) return {"the profile is approved", "kw act " + name};
+  if (!standing.outdated.empty())
+    return {fmt::format("the files for {} are of an earlier profile", standing.outdated),
+            fmt::format("kw act {}{}", name, standing.outdated == "cpu" ? "" : " --target " + standing.outdated)};
   const std::string target =
       standing.report_target.empty() || standing.report_target == "cpu" ? "" : " --target " + standing.report_target;
   if (!standing.judged) return {"the files are generated", "kw verify " + name};

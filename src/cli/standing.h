@@ -14,6 +14,7 @@ struct Standing {
   profile::ApprovalState files = profile::ApprovalState::Missing;
   profile::ApprovalState report = profile::ApprovalState::Missing;
   bool generated = false;     // there are files
+  std::string outdated;       // the target whose files are of an earlier profile; empty: none
   bool files_after = false;   // the files were approved after the profile was
   bool judged = false;        // the report is about these files
   bool passed = false;        // and says that they are right
@@ -30,6 +31,12 @@ NextStep next_step(const profile::KernelFolder& folder, const Standing& standing
 
 // The files that act made for a target, or that a person put in their place; nothing where there are none.
 Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder& folder, const std::string& target);
+
+// act/TARGET/made.json: which profile the files were made from, and their hash as they were made.
+std::string made_from(const profile::Profile& profile, const act::Generated& files);
+// The files are as act made them, and of another profile than this one.
+bool are_outdated(const profile::KernelFolder& folder, const std::string& target, const profile::Profile& profile,
+                  const act::Generated& files);
 
 // Of what a stage left, as an approval records it; empty where there is nothing yet.
 Result<std::string> hash_of_files(const profile::KernelFolder& folder);  // of every target

@@ -50,6 +50,10 @@ Result<Job> generated_job(const VerifyOptions& options, const profile::KernelFol
   bool edited = false;
   if (found) {
     edited = verify::kernel_hash(found->manifest, found->files) != verify::kernel_hash(kernels.manifest, kernels.files);
+    if (edited && are_outdated(folder, options.target, job.profile, *found))
+      return bad_input(fmt::format("the files in act/{} are of an earlier profile of {}", options.target, job.name), {},
+                       fmt::format("kw act {}{}, then verify", job.name,
+                                   options.target == "cpu" ? "" : " --target " + options.target));
     if (edited) job.notes.push_back("the files in act/" + options.target + " are not what the profile generates");
     kernels = std::move(*found);
   }

@@ -5,8 +5,10 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/embedded.h"
+#include "base/python.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "device/nvidia.h"
@@ -80,12 +82,10 @@ void note_package(const nlohmann::json& report, Tool& tool) {
   tool.version = packages.at(tool.name).get<std::string>();
 }
 
-PythonSide look_at_python() {
+PythonSide look_at_python(const std::string& path) {
   PythonSide side;
-  const auto path = find_program("python3");
-  if (!path) return side;
   Command command;
-  command.argv = {*path, "-c", std::string(embedded::file("python/kernelwright/probe.py"))};
+  command.argv = {path, "-c", std::string(embedded::file("python/kernelwright/probe.py"))};
   command.timeout = kPatience;
   const auto finished = run(command);
   if (!finished || !finished->ok()) return side;
@@ -100,10 +100,21 @@ PythonSide look_at_python() {
   return side;
 }
 
+// The one that has torch, as whoever runs a source looks for it; where none has, the first.
+PythonSide look_at_pythons() {
+  std::optional<PythonSide> first;
+  for (const std::string& path : pythons_here()) {
+    PythonSide side = look_at_python(path);
+    if (side.torch.present) return side;
+    if (!first && side.python.present) first = std::move(side);
+  }
+  return first.value_or(PythonSide{});
+}
+
 }  // namespace
 
 Machine look_around() {
-  const PythonSide side = look_at_python();
+  const PythonSide side = look_at_pythons();
   Machine machine;
   machine.processor = look_at_processor();
   machine.tools = {look_for_compiler(), side.python, side.torch, side.triton};

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/python.h"
 #include "base/text.h"
 
 namespace kw::verify {
@@ -106,15 +105,8 @@ bool has_torch(const std::string& python) {
 }  // namespace
 
 std::optional<std::string> find_python_with_torch() {
-  std::vector<std::string> candidates;
-  if (const char* active = std::getenv("VIRTUAL_ENV")) candidates.push_back(std::string(active) + "/bin/python");
-  candidates.emplace_back(".venv/bin/python");
-  std::error_code ignored;
-  const auto binary = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  if (!ignored) candidates.push_back((binary.parent_path().parent_path() / ".venv/bin/python").string());
-  for (const std::string& candidate : candidates)
-    if (file_exists(candidate) && has_torch(candidate)) return candidate;
-  if (find_program("python3") && has_torch("python3")) return "python3";
+  for (const std::string& python : pythons_here())
+    if (has_torch(python)) return python;
   return std::nullopt;
 }
 

@@ -190,6 +190,50 @@ def test_a_kernel_that_gains_nothing_over_eager_is_flagged_and_verified(kw, tmp_
     assert all(row["compiled_milliseconds"] == row["compiled_bytes"] == 0 for row in report["speeds"])
 
 
+def test_files_of_an_earlier_profile_are_not_judged_for_the_new_one(kw, relu):
+    assert kw("act", "relu").returncode == 0
+    assert kw("verify", "relu", "--own-types", "--no-timing").returncode == 0
+    (relu / "relu.kw").write_text(RELU.replace("0.0", "1.0"))
+    assert kw("understand", "relu.kw").returncode == 0
+    assert kw("approve", "relu", "--yes").returncode == 0
+    status = kw("status", "relu").stdout
+    assert "the files for cpu are of an earlier profile; next: kw act relu" in status
+    run = kw("verify", "relu", "--own-types", "--no-timing")
+    assert run.returncode != 0 and "are of an earlier profile of relu" in run.stderr and "kw act relu" in run.stderr
+    assert kw("act", "relu").returncode == 0
+    assert kw("verify", "relu", "--own-types", "--no-timing").returncode == 0
+
+
+CONFIGURED = """
+from dataclasses import dataclass
+import torch
+from torch import nn
+@dataclass
+class Config:
+    width: int = 48
+    eps: float = 1e-6
+class Norm(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.eps = config.eps
+        self.weight = nn.Parameter(torch.ones(config.width))
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps) * self.weight
+def get_inputs():
+    return [torch.randn(64, 48)]
+"""
+
+
+def test_a_module_that_is_made_from_a_configuration_is_run_in_pytorch_too(kw, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "norm.py").write_text(CONFIGURED)
+    run = kw("dev", "norm.py:Norm", "--name", "norm", "--yes", "--own-types", "--json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    report = json.loads((tmp_path / "kernels/norm/verify/report.json").read_text())
+    assert gate(report, "torch")["outcome"] == "passed", gate(report, "torch")
+    assert gate(report, "gain")["outcome"] in ("passed", "flagged"), gate(report, "gain")
+
+
 def test_torch_compile_is_timed_where_it_is_asked_for(kw, tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "relu.py").write_text(REFERENCE)
