@@ -61,12 +61,11 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
     KW_TRY(const std::string yaml, read_text(path));
     return tl::make_unexpected(act::placed_in_profile(generated.error(), yaml, path));
   }
-  std::map<std::string, std::string> files = act::file_set(*generated);
+  const std::map<std::string, std::string> files = act::file_set(*generated);
   progress.step("write");
-  const std::string made = "act/" + options.target + "/made.json";
-  files[made] = made_from(profile, *generated);
-  KW_CHECK(folder.write(files, written_before(folder, options.target)));
-  files.erase(made);  // a note of ours, not one of the kernel's files
+  std::map<std::string, std::string> written = files;
+  written["made/" + options.target + ".json"] = made_from(profile, *generated);
+  KW_CHECK(folder.write(written, written_before(folder, options.target)));
 
   nlohmann::ordered_json object = {{"name", options.name},
                                    {"target", options.target},

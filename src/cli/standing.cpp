@@ -67,7 +67,7 @@ std::string made_from(const profile::Profile& profile, const act::Generated& fil
 
 bool are_outdated(const profile::KernelFolder& folder, const std::string& target, const profile::Profile& profile,
                   const act::Generated& files) {
-  const Result<std::string> text = read_text(folder.file("act/" + target + "/made.json"));
+  const Result<std::string> text = read_text(folder.file("made/" + target + ".json"));
   const auto made = nlohmann::json::parse(text.value_or(""), nullptr, false);
   if (!made.is_object() || !made.contains("profile") || !made.contains("kernels")) return false;  // by an older kw
   return made["kernels"] == verify::kernel_hash(files.manifest, files.files) &&

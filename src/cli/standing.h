@@ -32,7 +32,7 @@ NextStep next_step(const profile::KernelFolder& folder, const Standing& standing
 // The files that act made for a target, or that a person put in their place; nothing where there are none.
 Result<std::optional<act::Generated>> files_on_disk(const profile::KernelFolder& folder, const std::string& target);
 
-// act/TARGET/made.json: which profile the files were made from, and their hash as they were made.
+// made/TARGET.json: which profile the files were made from, and their hash as they were made.
 std::string made_from(const profile::Profile& profile, const act::Generated& files);
 // The files are as act made them, and of another profile than this one.
 bool are_outdated(const profile::KernelFolder& folder, const std::string& target, const profile::Profile& profile,
