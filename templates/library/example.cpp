@@ -76,16 +76,16 @@ template <class T>
 }  // namespace
 
 int main() {
-KW_SIZES
-KW_TENSORS
-KW_ON_CPU
+  KW_SIZES;
+  KW_TENSORS;
+  KW_ON_CPU;
 #if KW_GPU
   int gpus = 0;
   if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
     std::printf("there is no GPU here\n");
     return 0;
   }
-KW_COPIES
-KW_ON_GPU
+  KW_COPIES;
+  KW_ON_GPU;
 #endif
 }

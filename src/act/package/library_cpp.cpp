@@ -239,9 +239,11 @@ Result<std::string> library_source(const OpForm& form, const Ingredients& kernel
 
 namespace {
 
-std::string without_end(std::string text) {  // of its last line
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
+// Statements for a hole that stands where one would: "  KW_TENSORS;".
+std::string statements(const Lines& lines) {
+  const std::string text = lines.text();
+  constexpr std::size_t kIndent = 2, kEnd = 2;  // ";" and the end of the line
+  return text.empty() ? text : text.substr(kIndent, text.size() - kIndent - kEnd);
 }
 
 // Small sizes of the profile's tests: the largest with few elements.
@@ -343,15 +345,17 @@ Result<std::string> library_example(const OpForm& form, const Ingredients& kerne
   for (const OpPass& pass : form.passes) KW_CHECK(example.add(pass));
   Names constants;
   for (const auto& [size, value] : sizes) constants.push_back(fmt::format("{} = {}", size, value));
-  return filled("templates/library/example.cpp", {{"LIBRARY", library},
-                                                  {"OP", form.name},
-                                                  {"GENERATOR", kGenerator},
-                                                  {"LICENCE", licence_of(kernel)},
-                                                  {"SIZES", "  constexpr std::int64_t " + join(constants, ", ") + ";"},
-                                                  {"TENSORS", without_end(example.host.text())},
-                                                  {"ON_CPU", without_end(example.cpu.text())},
-                                                  {"COPIES", without_end(example.device.text())},
-                                                  {"ON_GPU", without_end(example.gpu.text())}});
+  const std::string text =
+      filled("templates/library/example.cpp", {{"LIBRARY", library},
+                                               {"OP", form.name},
+                                               {"GENERATOR", kGenerator},
+                                               {"LICENCE", licence_of(kernel)},
+                                               {"SIZES", "constexpr std::int64_t " + join(constants, ", ")},
+                                               {"TENSORS", statements(example.host)},
+                                               {"ON_CPU", statements(example.cpu)},
+                                               {"COPIES", statements(example.device)},
+                                               {"ON_GPU", statements(example.gpu)}});
+  return replace_all(text, "\n  ;\n", "\n");  // a hole with nothing in it
 }
 
 }  // namespace kw::act
