@@ -16,26 +16,16 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
 }
 // end
 
-// Every thread has a point of its own, and goes over its elements one after the other.
+// Every thread has a point of its own, and goes over its elements one after the other. Where sums over the points ride
+// along, it has a slice of them and its share of the points.
 // skeleton points
 template <class Index>
 KW_DEVICE void KW_NAME(point_kernel)(KW_LIST(parameters)) {
   const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
-  const Index point = static_cast<Index>(kw::block()) * kw::threads() + kw::thread();
-  if (point >= points) return;
-  KW_STATEMENTS(point)
-}
-// end
-
-// Likewise, where sums over the points ride along: every thread has a slice of them, and its share of the points.
-// skeleton summed_points
-template <class Index>
-KW_DEVICE void KW_NAME(summed_point_kernel)(KW_LIST(parameters)) {
-  const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
   const Index worker = static_cast<Index>(kw::block()) * kw::threads() + kw::thread();
   if (worker >= KW_EXPRESSION(workers)) return;
   KW_STATEMENTS(sums)
-  for (Index point = worker; point < points; point += KW_EXPRESSION(workers)) {
+  for (Index point = worker; point < points; point = KW_EXPRESSION(next)) {
     KW_STATEMENTS(point)
   }
 }

@@ -12,12 +12,16 @@
 namespace kw::test {
 
 const std::vector<std::string>& generated_examples() {
-  static const std::vector<std::string> kNames = {"dyt",
+  static const std::vector<std::string> kNames = {"clip_logits",
+                                                  "derf",
+                                                  "dyisru",
+                                                  "dyt",
                                                   "fused_add_rms_norm",
                                                   "geglu",
                                                   "gelu_erf",
                                                   "gelu_tanh",
                                                   "group_norm",
+                                                  "group_norm_silu",
                                                   "hardswish",
                                                   "hinge",
                                                   "huber",
@@ -31,6 +35,8 @@ const std::vector<std::string>& generated_examples() {
                                                   "mish",
                                                   "mse",
                                                   "poly_norm",
+                                                  "poly_relu",
+                                                  "prelu",
                                                   "relu_squared",
                                                   "rms_norm_gemma",
                                                   "rms_norm_llama",

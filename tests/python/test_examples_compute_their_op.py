@@ -82,6 +82,19 @@ def poly_norm_reference(module, x):
     return sum(terms) + module.bias
 
 
+def times_its_sigmoid(x):
+    return x * x.sigmoid()
+
+
+def derf_by_the_normal_distribution(module, x, alpha, shift, weight, bias):
+    return weight * (2 * torch.special.ndtr(2**0.5 * (alpha * x + shift)) - 1) + bias
+
+
+def clip_logits_by_minimum(module, similarity, logit_scale):
+    scale = torch.minimum(torch.e**logit_scale, torch.tensor(100.0))
+    return scale * similarity, scale
+
+
 def divergence(p, q):
     return (p * (p / q).log()).sum(-1).mean()
 
@@ -104,6 +117,11 @@ REFERENCES = {
     "mish": lambda m, x: F.mish(x),
     "hardswish": lambda m, x: F.hardswish(x),
     "dyt": lambda m, x: torch.addcmul(m.bias, m.weight, (m.alpha * x).tanh()),
+    "derf": derf_by_the_normal_distribution,
+    "dyisru": lambda m, x, alpha, w, b: torch.addcmul(b, w, x / (x.square() + alpha).sqrt()),
+    "prelu": lambda m, x, weight: torch.where(x > 0, x, x * weight.view(-1, 1, 1)),
+    "poly_relu": lambda m, x: sum(w * x.clamp(min=0) ** p for w, p in zip(m.weight, (3, 2, 1), strict=True)) + m.bias,
+    "clip_logits": clip_logits_by_minimum,
     "rms_norm_llama": lambda m, x: rms_norm(x, m.weight),
     "rms_norm_gemma": lambda m, x: rms_norm(x, m.weight + 1.0),
     "rms_norm_none": lambda m, x, weight: rms_norm(x, weight),
@@ -111,6 +129,7 @@ REFERENCES = {
     "fused_add_rms_norm": lambda m, x, residual: (rms_norm(x + residual, m.weight), x + residual),
     "layer_norm": layer_norm_written_out,
     "group_norm": lambda m, x: F.group_norm(x, 4, m.norm.weight, m.norm.bias),
+    "group_norm_silu": lambda m, x: times_its_sigmoid(F.group_norm(x, 4, m.norm.weight, m.norm.bias)),
     "softmax": lambda m, x: x.exp() / x.exp().sum(-1, keepdim=True),
     "log_softmax": lambda m, x: F.log_softmax(x, dim=-1),
     "l2_normalize": lambda m, x: x / x.square().sum(-1, keepdim=True).sqrt(),

@@ -14,7 +14,7 @@ from test_examples_match import argument_names
 TIER_1 = "relu_squared silu gelu_erf gelu_tanh swiglu geglu softplus mish hardswish dyt".split()
 TIER_2 = (
     "rms_norm_llama rms_norm_gemma rms_norm_none rms_norm_mixed fused_add_rms_norm layer_norm group_norm softmax "
-    "log_softmax l2_normalize poly_norm mean_middle instance_norm mse huber hinge kl_div jsd tvd"
+    "group_norm_silu log_softmax l2_normalize poly_norm mean_middle instance_norm mse huber hinge kl_div jsd tvd"
 ).split()
 
 

@@ -17,6 +17,13 @@ constexpr std::string_view kKeywords =
     "typedef typeid typename union unsigned using virtual void volatile wchar_t while with xor xor_eq "
     "yield ";
 
+// Words that the skeletons of C++ targets use themselves, where tensors are read and written.
+constexpr std::string_view kSkeletonWords =
+    " Index all block blocks cached chunk element end first groups inside int64_t k kAhead kBlockRow "
+    "kChain kChunks kElements kPlace kRagged kRoom kStreamed kTile kUnit kVector kVectors kw lane lanes "
+    "lanes_of_row length part part_tiles parts piece pieces point points reach room row_mask shift size_t "
+    "slot start step tile tiles turn v vector vectors worker workers ";
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -26,6 +33,10 @@ bool is_identifier(std::string_view name) {
   return !name.empty() && is_letter(name[0]) &&
          std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); }) &&
          kKeywords.find(" " + std::string(name) + " ") == std::string_view::npos;
+}
+
+std::string free_of_skeletons(const std::string& name) {
+  return kSkeletonWords.find(" " + name + " ") == std::string_view::npos ? name : name + "_";
 }
 
 std::string Identifiers::take(std::string_view wanted, std::string_view fallback) {

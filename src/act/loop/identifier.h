@@ -11,6 +11,10 @@ namespace kw::act {
 // A letter or _ and then letters, digits and _; no keyword of C++, CUDA or Python.
 bool is_identifier(std::string_view name);
 
+// The name of a tensor or a scalar: with an underscore, where skeletons use the word for a variable of their own
+// (`shift`, `point`), as keywords have.
+std::string free_of_skeletons(const std::string& name);
+
 // One scope of names.
 class Identifiers {
  public:

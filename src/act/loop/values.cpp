@@ -39,8 +39,8 @@ class ValueLowering {
     for (const ir::Input& input : graph_.inputs) add_input(input);
     const auto first_output = static_cast<BufferId>(out_.buffers.size());
     for (const ir::Output& output : graph_.outputs)
-      out_.buffers.push_back({Buffer::Role::Output, names_.take(output.name, "output"), graph_[output.node].type,
-                              shape(output.dims), output.name});
+      out_.buffers.push_back({Buffer::Role::Output, names_.take(free_of_skeletons(output.name), "output"),
+                              graph_[output.node].type, shape(output.dims), output.name});
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       Coordinates at;
       std::vector<Index> address;
@@ -66,7 +66,7 @@ class ValueLowering {
   }
 
   void add_input(const ir::Input& input) {
-    std::string name = names_.take(input.name, "input");
+    std::string name = names_.take(free_of_skeletons(input.name), "input");
     if (input.kind == ir::InputKind::Scalar) {
       buffer_of_.push_back(-1);
       scalar_of_.push_back(name);

@@ -119,17 +119,20 @@ class ColumnWriter : public Writer {
     all.append(point);
     Axes row = row_axes();
     const bool summed = plan_.accumulates;
-    Skeleton skeleton = Skeleton::load(kColumnsFile, shared ? "columns" : summed ? "summed_points" : "points");
-    skeleton.name(shared   ? "kernel"
-                  : summed ? "summed_point_kernel"
-                           : "point_kernel",
-                  text_.function)
+    Skeleton skeleton = Skeleton::load(kColumnsFile, shared ? "columns" : "points");
+    skeleton.name(shared ? "kernel" : "point_kernel", text_.function)
         .list("parameters", parameter_list())
         .expression("points", names_.product(point_axes()))
         .expression("length", names_.product(row))
         .statements("point", all);
-    if (shared) skeleton.statements("shared", shared_);
-    if (summed) skeleton.statements("sums", sums_).expression("workers", workers());
+    if (shared) {
+      skeleton.statements("shared", shared_);
+    } else {
+      const std::string count = workers();
+      skeleton.statements("sums", sums_)
+          .expression("workers", summed ? count : "points")
+          .expression("next", summed ? "point + " + count : "points");
+    }
     text_.lines = with_combines(skeleton.fill());
   }
   std::string workers() const {

@@ -341,17 +341,19 @@ template <class Index>
 KW_DEVICE void poly_norm_forward_2_points(kw::Tensor<const W, 1> weight, kw::Tensor<float, 0> gathered,
                                           kw::Tensor<float, 0> gathered_2, kw::Tensor<float, 0> gathered_3) {
   const Index points = 1, length = 1;
-  const Index point = static_cast<Index>(kw::block()) * kw::threads() + kw::thread();
-  if (point >= points) return;
-  const W32 weight_i = kw::load(weight.at(0));
-  const float weight_2 = weight_i;
-  const W32 weight_i_2 = kw::load(weight.at(1));
-  const float weight_2_2 = weight_i_2;
-  const W32 weight_i_3 = kw::load(weight.at(2));
-  const float weight_2_3 = weight_i_3;
-  kw::store(gathered.at(), weight_2);
-  kw::store(gathered_2.at(), weight_2_2);
-  kw::store(gathered_3.at(), weight_2_3);
+  const Index worker = static_cast<Index>(kw::block()) * kw::threads() + kw::thread();
+  if (worker >= points) return;
+  for (Index point = worker; point < points; point = points) {
+    const W32 weight_i = kw::load(weight.at(0));
+    const float weight_2 = weight_i;
+    const W32 weight_i_2 = kw::load(weight.at(1));
+    const float weight_2_2 = weight_i_2;
+    const W32 weight_i_3 = kw::load(weight.at(2));
+    const float weight_2_3 = weight_i_3;
+    kw::store(gathered.at(), weight_2);
+    kw::store(gathered_2.at(), weight_2_2);
+    kw::store(gathered_3.at(), weight_2_3);
+  }
 }
 
 // Any strides.
