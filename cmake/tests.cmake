@@ -75,6 +75,7 @@ file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/support/*.cp
 add_library(kw_test_tools STATIC ${support})
 target_include_directories(kw_test_tools PUBLIC ${CMAKE_SOURCE_DIR}/tests/tools/support)
 target_link_libraries(kw_test_tools PUBLIC kw_all)
+target_link_libraries(test_gates PRIVATE kw_test_tools)  # what makes mutants is tested where they are used
 file(GLOB tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/*.cpp)
 foreach(source ${tools})
   get_filename_component(tool ${source} NAME_WE)

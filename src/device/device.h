@@ -75,6 +75,7 @@ struct DeviceOptions {
   Limits limits;
   std::string cache_folder = default_cache_folder();
   std::string compiler;                           // cpu: as find_compiler takes it
+  std::vector<std::string> compiler_flags;        // cpu: instead of its own, where there are any
   std::string worker_program = "/proc/self/exe";  // a binary whose main calls worker_main
   int gpu = 0;                                    // cuda: which one
   std::string driver = "libcuda.so.1";            // cuda: the library of the driver

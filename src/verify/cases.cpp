@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "verify/reach.h"
 
 namespace kw::verify {
 namespace {
@@ -174,12 +175,10 @@ std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_eleme
   };
   for (const Sizes& shape : subject.shapes) add(shape);
   // Every symbol of a shape takes a number from the row, the last one the last number.
-  constexpr std::int64_t kRows[][3] = {{1, 1, 1},    {3, 7, 13},   {2, 17, 129}, {5, 3, 1025}, {2, 2, 4099},
-                                       {4, 8, 256},  {7, 1, 2},    {1, 2053, 5}, {1, 1, 33},   {0, 8, 8},
-                                       {6, 24, 512}, {16, 32, 64}, {3, 191, 16}};
-  std::vector<std::string> names;
-  for (std::size_t s = 0; s < graph.symbols.size(); ++s)
-    if (shows_in_shape(graph, static_cast<ir::SymbolId>(s))) names.push_back(graph.symbols[s].name);
+  constexpr std::int64_t kRows[][3] = {{1, 1, 1},   {3, 7, 13}, {2, 17, 129}, {5, 3, 1025}, {2, 2, 4099},
+                                       {4, 8, 256}, {7, 1, 2},  {1, 2053, 5}, {1, 1, 33},   {0, 8, 8},
+                                       {3, 0, 5},   {5, 3, 0},  {6, 24, 512}, {16, 32, 64}, {3, 191, 16}};
+  const std::vector<std::string> names = symbols_of_shapes(subject);
   for (const auto& row : kRows) {
     Sizes sizes;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -193,10 +192,7 @@ std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_eleme
     const auto symbol = constraint.left.as_symbol();
     const auto divisor = constraint.right.constant();
     if (constraint.kind != ir::SizeConstraint::Kind::Divisible || !symbol || !divisor) continue;
-    Sizes sizes;
-    for (const std::string& name : names) sizes[name] = 3;
-    sizes[graph.symbols[static_cast<std::size_t>(*symbol)].name] = 3 * *divisor;
-    add(sizes);
+    add(fitted(subject, graph.symbols[static_cast<std::size_t>(*symbol)].name, 3 * *divisor, 3));
   }
   return shapes;
 }
@@ -238,8 +234,24 @@ Sizes sizes_of_parameters(const Subject& subject, Sizes sizes) {
   return sizes;
 }
 
-bool admits(const Subject& subject, const Sizes& sizes) {
-  return admitted(subject.math(), sizes, std::numeric_limits<std::int64_t>::max());
+bool admits(const Subject& subject, const Sizes& sizes, std::int64_t most_elements) {
+  return admitted(subject.math(), sizes, most_elements);
+}
+
+std::vector<std::string> symbols_of_shapes(const Subject& subject) {
+  const ir::Graph& graph = subject.math();
+  std::vector<std::string> names;
+  for (std::size_t s = 0; s < graph.symbols.size(); ++s)
+    if (shows_in_shape(graph, static_cast<ir::SymbolId>(s))) names.push_back(graph.symbols[s].name);
+  return names;
+}
+
+Sizes fitted(const Subject& subject, const std::string& symbol, std::int64_t size, std::int64_t others) {
+  Sizes sizes;
+  for (const std::string& name : symbols_of_shapes(subject)) sizes[name] = name == symbol ? size : others;
+  for (const auto& [name, own] : own_sizes(subject.math())) sizes.try_emplace(name, own);
+  fit_divisors(subject.math(), sizes);
+  return sizes;
 }
 
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options) {
@@ -251,13 +263,21 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
     cases.push_back(std::move(c));
   };
   const auto size = [&](const Sizes& s) { return most_elements(subject, s); };
-  // For layouts and value ranges: one small shape of odd sizes, and the one nearest to four thousand elements.
+  // For layouts and value ranges: a small shape, and one near four thousand elements. In both, no size stands in for
+  // another, nor the product of two for their sum, where there is such a shape.
+  const std::vector<std::string> names = symbols_of_shapes(subject);
+  const auto tells_apart = [&](const Sizes& s) {
+    std::set<std::int64_t> values;
+    for (const std::string& name : names) values.insert(s.at(name));
+    return values.size() == names.size() && !values.contains(1);
+  };
   std::vector<Sizes> few;
   for (const std::int64_t target : {100, 4000}) {
     const Sizes* best = nullptr;
     for (const Sizes& shape : shapes) {
       const auto distance = [&](const Sizes& s) {
-        return std::abs(std::log2(1.0 + static_cast<double>(size(s))) - std::log2(1.0 + static_cast<double>(target)));
+        return std::abs(std::log2(1.0 + static_cast<double>(size(s))) - std::log2(1.0 + static_cast<double>(target))) +
+               (tells_apart(s) ? 0 : 8);
       };
       if (size(shape) > 0 && (best == nullptr || distance(shape) < distance(*best))) best = &shape;
     }
@@ -267,22 +287,27 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   if (mixtures.empty()) return cases;
   for (std::size_t i = 0; i < shapes.size(); ++i)
     add({.types = mixtures[0], .sizes = shapes[i], .fresh = i == 1 || i == 3});
+  for (const Sizes& shape : shapes_that_reach(subject, shapes, mixtures[0], options.machine, options.most_to_reach))
+    add({.types = mixtures[0], .sizes = shape});
   for (const Sizes& shape : few)
     for (const Layout layout : kLayouts)
       if (layout != Layout::Dense) add({.types = mixtures[0], .sizes = shape, .layout = layout});
   // Rows longer than a block, and enough elements for every thread, where they do not lie densely.
   const Sizes* longest = nullptr;
   const Sizes* largest = nullptr;
-  const Sizes* tallest = nullptr;  // the most rows
+  const Sizes* tallest = nullptr;   // the most rows
+  const Sizes* flattest = nullptr;  // one row
   const auto row = [&](const Sizes& s) { return last_size(subject, s); };
   for (const Sizes& shape : shapes) {
     if (size(shape) > 1 && size(shape) > row(shape) && (longest == nullptr || row(shape) > row(*longest)))
       longest = &shape;
+    if (size(shape) > 1 && size(shape) == row(shape) && (flattest == nullptr || size(shape) < size(*flattest)))
+      flattest = &shape;
     if (largest == nullptr || size(shape) > size(*largest)) largest = &shape;
     if (tallest == nullptr || size(shape) / row(shape) > size(*tallest) / row(*tallest)) tallest = &shape;
   }
-  for (const Sizes* shape : {longest, largest, tallest})
-    for (const Layout layout : {Layout::Gaps, Layout::Transposed})
+  for (const Sizes* shape : {longest, largest, tallest, flattest})
+    for (const Layout layout : {Layout::Gaps, Layout::Transposed, Layout::Mixed})
       if (shape != nullptr && size(*shape) > 0) add({.types = mixtures[0], .sizes = *shape, .layout = layout});
   for (const Sizes& shape : few) {
     for (const Values values : kValues)
@@ -295,16 +320,46 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
       add({.types = mixtures[m], .sizes = shape, .layout = Layout::Transposed});
       add({.types = mixtures[m], .sizes = shape, .layout = Layout::Misaligned, .values = Values::Positive});
     }
+    for (const Values values : {Values::Large, Values::Subnormal, Values::Zero, Values::Landmarks})
+      if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .values = values});
+    if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .other_scalars = true});
     for (const Sizes& shape : shapes)
       if (size(shape) == 0) add({.types = mixtures[m], .sizes = shape});
   }
+  // One element, two along every axis, three, each drawn several times: what a sum over many hides, a sum over few
+  // shows.
+  for (std::size_t m = 0; m < mixtures.size(); ++m)
+    for (int draw = 0; draw < 18; ++draw) {
+      const Sizes sizes = fitted(subject, "", 0, 1 + draw % 3);
+      if (!admits(subject, sizes, options.most_elements)) continue;
+      const Values values = draw == 4 ? Values::Subnormal : draw == 8 ? Values::Landmarks : Values::Ordinary;
+      add({.types = mixtures[m], .sizes = sizes, .values = values});
+    }
   return cases;
 }
+
+namespace {
+
+// The numbers that the math names, and zero.
+std::vector<double> landmarks_of(const ir::Graph& graph) {
+  std::set<double> numbers = {0};
+  for (const ir::Node& node : graph.nodes)
+    if (node.op == ir::Op::Const) numbers.insert(std::fabs(node.as<ir::Literal>().number()));
+  for (const ir::Input& input : graph.inputs)
+    if (input.kind == ir::InputKind::Scalar && input.default_value)
+      numbers.insert(std::fabs(input.default_value->number()));
+  std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
+  return {numbers.begin(), numbers.end()};
+}
+
+}  // namespace
 
 Result<ir::Environment> values_of(const Subject& subject, const Case& c, int turn) {
   const ir::Graph& graph = subject.math();
   ir::Environment values;
   values.sizes = c.sizes;
+  const std::vector<double> landmarks =
+      c.values == Values::Landmarks ? landmarks_of(subject.forward) : std::vector<double>{};
   std::uint64_t seed = Hash64().add(c.seed).add(static_cast<std::uint64_t>(turn)).value();
   for (const ir::Input& input : graph.inputs) {
     ++seed;
@@ -319,7 +374,7 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     const DType dtype = dtype_of(graph, input.type, c.types);
     // Cotangents are ordinary: what they meet is not.
     const bool cotangent = subject.forward.find_input(input.name) == nullptr;
-    ValueSource source(cotangent ? Values::Ordinary : c.values, dtype, seed);
+    ValueSource source(cotangent ? Values::Ordinary : c.values, dtype, seed, landmarks);
     ir::Array array{*shape, {}};
     std::int64_t count = 1;
     for (const std::int64_t n : *shape) count *= n;

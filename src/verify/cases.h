@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct Case {
 struct CaseOptions {
   std::uint64_t seed = 0;
   std::int64_t most_elements = 150'000;  // of the largest tensor: what the interpreter can do quickly
+  std::int64_t most_to_reach = 150'000;  // likewise, of a shape that alone reaches a kernel
+  kernel::Machine machine;               // that decides which kernels a shape reaches
   bool only_own_types = false;
 };
 
@@ -52,8 +55,15 @@ std::int64_t last_size(const Subject& subject, const kernel::Sizes& sizes);
 // The same sizes, but those of parameters as the user has them: for a source that fixes them.
 kernel::Sizes sizes_of_parameters(const Subject& subject, kernel::Sizes sizes);
 
-// Do sizes fulfil what the math asks of them?
-bool admits(const Subject& subject, const kernel::Sizes& sizes);
+// Do sizes fulfil what the math asks of them, and is no tensor larger than this?
+bool admits(const Subject& subject, const kernel::Sizes& sizes,
+            std::int64_t most_elements = std::numeric_limits<std::int64_t>::max());
+
+// Sizes that a caller's tensors have; others, a number of groups, are the op's own.
+std::vector<std::string> symbols_of_shapes(const Subject& subject);
+
+// One size, and all others of a shape; each is made the next multiple where the math asks for multiples.
+kernel::Sizes fitted(const Subject& subject, const std::string& symbol, std::int64_t size, std::int64_t others);
 
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options);
 

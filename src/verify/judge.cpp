@@ -74,10 +74,15 @@ class Judge {
     const std::vector<std::string> flaws = interface_flaws(subject_);
     for (const std::string& flaw : flaws) fail({Gate::Interface, flaw}, "");
     if (!flaws.empty()) return {};
+    KW_TRY(Runners runners, open());
+    report_.device = runners.first->name();
     CaseOptions cases = options_.cases;
     cases.seed = report_.seed;
-    if (subject_.manifest.target != kernel::Target::Cpu)
+    cases.machine = runners.first->machine();
+    if (subject_.manifest.target != kernel::Target::Cpu) {
       cases.most_elements = std::min<std::int64_t>(cases.most_elements, 20'000);
+      cases.most_to_reach = std::min<std::int64_t>(cases.most_to_reach, 100'000);
+    }
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
@@ -93,10 +98,8 @@ class Judge {
       if (!options_.check_oracle) return TorchVerdict{{Gate::Torch, Outcome::Skipped, "not asked", {}}};
       return ask_torch(subject_, options_.torch, plan, seed);
     });
-    KW_TRY(Runners runners, open());
-    report_.device = runners.first->name();
     KW_TRY(const auto compiler, open(options_.device, 1));
-    KW_CHECK(look_at_architectures(mixtures[0]));
+    if (!options_.brief) KW_CHECK(look_at_architectures(mixtures[0]));
     if (!report_.passed()) return {};
     options_.step("compiling");
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
@@ -162,8 +165,7 @@ class Judge {
       if (unbuilt.contains(c.types)) continue;
       if (c.types != plan.front().types) builds.foresee(called_);
       options_.step(c.text());
-      KW_TRY(const ir::Environment values, values_of(subject_, c));
-      KW_TRY(const Expected expected, expect(subject_, c.types, values));
+      KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
       const Result<device::CompiledSet>& built = builds.of(c.types);
       if (!built) {
         if (built.error().kind != ErrorKind::GateFailed && built.error().kind != ErrorKind::BadInput)
@@ -174,25 +176,27 @@ class Judge {
         continue;
       }
       ++report_.cases;
-      KW_TRY(const bool good, run_case(c, values, expected, *built, runners));
+      KW_TRY(const bool good, run_case(c, *answer, *built, runners));
       if (!good && ++failed >= options_.most_failures) break;
     }
     stopped_early_ = failed >= options_.most_failures;
     return {};
   }
 
-  Result<bool> run_case(const Case& c, const ir::Environment& values, const Expected& expected,
-                        const device::CompiledSet& kernels, Runners& runners) {
-    std::optional<ir::Environment> fresh;
-    std::optional<Expected> fresh_expected;
+  Result<std::shared_ptr<const Answer>> answer_to(const Case& c, int turn) const {
+    return options_.answers ? options_.answers->of(subject_, c, turn) : answer(subject_, c, turn);
+  }
+
+  Result<bool> run_case(const Case& c, const Answer& answer, const device::CompiledSet& kernels, Runners& runners) {
+    std::shared_ptr<const Answer> fresh;
     if (c.fresh) {
-      KW_TRY(fresh, values_of(subject_, c, 1));
-      KW_TRY(fresh_expected, expect(subject_, c.types, *fresh));
+      KW_TRY(fresh, answer_to(c, 1));
       ++fresh_cases_;
     }
     Trial trial(subject_, runners);
-    KW_TRY(const TrialOutcome outcome, trial.run({c.types, values, c.layout, c.at_start}, expected, kernels,
-                                                 fresh ? &*fresh : nullptr, fresh ? &*fresh_expected : nullptr));
+    KW_TRY(const TrialOutcome outcome,
+           trial.run({c.types, answer.values, c.layout, c.at_start}, answer.expected, kernels,
+                     fresh ? &fresh->values : nullptr, fresh ? &fresh->expected : nullptr));
     called_.insert(outcome.called.begin(), outcome.called.end());
     if (outcome.refused.empty()) served_.emplace_back(&c, outcome.called);
     if (!outcome.refused.empty()) {
@@ -207,7 +211,7 @@ class Judge {
       beyond |= finding.gate == Gate::Error;
     }
     for (const OutputError& error : outcome.errors) add(error, c.values);
-    KW_CHECK(look_at_casting(c, values, expected, outcome, beyond));
+    if (!options_.brief) KW_CHECK(look_at_casting(c, answer.values, answer.expected, outcome, beyond));
     return outcome.findings.empty();
   }
 
@@ -488,7 +492,8 @@ class Judge {
     for (const kernel::Pass& pass : subject_.manifest.passes)
       for (const kernel::Step& step : pass.steps)
         for (const kernel::Entry& entry : step.entries)
-          if (!called_.contains(entry.symbol)) missed.push_back("never called: " + entry.symbol);
+          if (!called_.contains(entry.symbol)) report_.unreached.push_back(entry.symbol);
+    for (const std::string& symbol : report_.unreached) missed.push_back("never called: " + symbol);
     for (const std::string& refused : report_.refused) missed.push_back("refused: " + refused);
     if (static_cast<std::size_t>(report_.cases) < planned)
       missed.push_back(fmt::format("{} of {} cases were not tried any more",

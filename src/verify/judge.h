@@ -5,10 +5,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "device/device.h"
+#include "verify/answers.h"
 #include "verify/cases.h"
 #include "verify/report.h"
 #include "verify/subject.h"
@@ -21,6 +23,8 @@ struct JudgeOptions {
   device::DeviceOptions device;
   std::optional<TorchSource> torch;  // the source, where PyTorch can run it
   bool check_oracle = true;          // by differences and by PyTorch: it says nothing about the kernels
+  bool brief = false;  // whether the kernels are right here, no more: not built for other architectures, not explained
+  std::shared_ptr<Answers> answers;  // shared with other judges of the same op; null: the judge's own
   bool spills = false;               // may a kernel spill registers (cuda)
   bool past_31_bits = false;         // one call of more than 2^31 elements too, where memory allows
   int most_failures = 3;             // cases that fail before the rest is not tried

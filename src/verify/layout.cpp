@@ -7,12 +7,14 @@
 namespace kw::verify {
 
 std::string_view name_of(Layout layout) {
-  constexpr std::string_view kNames[] = {"dense",   "with gaps", "transposed", "misaligned", "every second element",
-                                         "expanded"};
+  constexpr std::string_view kNames[] = {"dense",    "with gaps", "transposed", "misaligned", "every second element",
+                                         "expanded", "mixed"};
   return kNames[static_cast<std::size_t>(layout)];
 }
 
-std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape) {
+std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape, std::size_t position) {
+  const bool mixed = layout == Layout::Mixed;
+  if (mixed) layout = position % 2 == 1 ? Layout::Dense : shape.size() > 1 ? Layout::Transposed : Layout::EverySecond;
   constexpr std::int64_t kGap = 3;  // elements between two rows
   std::vector<std::int64_t> strides = kernel::dense_strides(shape);
   const std::size_t rank = shape.size();
@@ -20,6 +22,7 @@ std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t
   switch (layout) {
     case Layout::Dense:
     case Layout::Misaligned:
+    case Layout::Mixed:
       break;
     case Layout::Gaps:
       for (std::size_t d = 0; d + 1 < rank; ++d)
@@ -29,6 +32,7 @@ std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t
       if (rank < 2) break;
       std::vector<std::int64_t> swapped(shape.begin(), shape.end());
       std::swap(swapped[rank - 1], swapped[rank - 2]);
+      if (mixed) swapped[rank - 1] += kGap;
       strides = kernel::dense_strides(swapped);
       std::swap(strides[rank - 1], strides[rank - 2]);
       break;

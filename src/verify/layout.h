@@ -1,6 +1,7 @@
 // How the tensors of a call lie in memory: what a caller may hand to a kernel beside a plain dense tensor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -15,13 +16,15 @@ enum class Layout : std::uint8_t {
   Misaligned,   // dense, at an address that only its element type divides
   EverySecond,  // every dimension has twice its dense stride: the last has stride 2
   Expanded,     // the first dimension has stride 0: one slice, seen many times
+  Mixed,        // every second tensor of the call is dense, those between have gaps, and are transposed if they can be
 };
-inline constexpr Layout kLayouts[] = {Layout::Dense,      Layout::Gaps,        Layout::Transposed,
-                                      Layout::Misaligned, Layout::EverySecond, Layout::Expanded};
+inline constexpr Layout kLayouts[] = {Layout::Dense,       Layout::Gaps,     Layout::Transposed, Layout::Misaligned,
+                                      Layout::EverySecond, Layout::Expanded, Layout::Mixed};
 
 std::string_view name_of(Layout layout);
 
-// In elements. A tensor that the layout cannot change (transposed, with one dimension) is dense.
-std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape);
+// In elements, for one of a call's tensors, the `position`-th. A tensor that the layout cannot change (transposed, with
+// one dimension) is dense.
+std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape, std::size_t position = 0);
 
 }  // namespace kw::verify

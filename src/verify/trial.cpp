@@ -171,7 +171,7 @@ class PassTrial {
         Tensor tensor;
         KW_TRY(tensor.dtype, kernel::dtype_of(buffer.type, call_.types));
         tensor.shape = array->shape;
-        tensor.strides = strides_in(call_.layout, tensor.shape);
+        tensor.strides = strides_in(call_.layout, tensor.shape, ready.inputs.size());
         facts.tensors[buffer.name] = std::move(tensor);
         ready.inputs[buffer.name] = array->values;
       } else if (const auto carried = carry.find(buffer.name); carried != carry.end()) {

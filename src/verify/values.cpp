@@ -8,15 +8,17 @@ namespace kw::verify {
 
 std::string_view name_of(Values values) {
   constexpr std::string_view kNames[] = {"ordinary", "positive", "large",    "tiny", "subnormal",
-                                         "equal",    "zero",     "infinite", "NaN"};
+                                         "equal",    "zero",     "infinite", "NaN",  "landmark"};
   return kNames[static_cast<std::size_t>(values)];
 }
 
-ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed)
-    : values_(values), dtype_(dtype), dice_(seed) {
+ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks)
+    : values_(values), dtype_(dtype), dice_(seed), landmarks_(std::move(landmarks)) {
   if (values == Values::Equal) equal_ = draw();
+  if (values == Values::Subnormal && dice_.chance(0.5)) ordinary_ = 0;
   if (values == Values::Large && ir::is_floating(dtype))
     largest_ = std::log2(ir::info(dtype).max_finite) / dice_.pick(std::vector<double>{1, 2, 4});
+  if (values == Values::Large) one_sign_ = dice_.pick(std::vector<double>{-1, 0, 0, 1});
 }
 
 double ValueSource::next() {
@@ -38,12 +40,12 @@ double ValueSource::draw() {
     case Values::Positive:
       return 0.01 + 0.98 * dice_.uniform();
     case Values::Large:
-      return sign * std::exp2(largest_ - 1 - 6 * dice_.uniform());
+      return (one_sign_ != 0 ? one_sign_ : sign) * std::exp2(largest_ - 1 - 6 * dice_.uniform());
     case Values::Tiny:
       if (dice_.chance(0.5)) return bell;
       return sign * std::ldexp(1 + dice_.uniform(), type.min_exponent + static_cast<int>(dice_.below(12)));
     case Values::Subnormal:
-      if (dice_.chance(0.5)) return bell;
+      if (dice_.chance(ordinary_)) return bell;
       return sign * std::ldexp(dice_.uniform(), type.min_exponent);
     case Values::Zero:
       return 0;
@@ -51,6 +53,8 @@ double ValueSource::draw() {
       return dice_.chance(kRare) ? sign * std::numeric_limits<double>::infinity() : bell;
     case Values::Undefined:
       return dice_.chance(kRare) ? std::numeric_limits<double>::quiet_NaN() : bell;
+    case Values::Landmarks:
+      return landmarks_.empty() || dice_.chance(0.3) ? bell : sign * dice_.pick(landmarks_);
   }
   return bell;
 }

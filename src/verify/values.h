@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "ir/random/dice.h"
 #include "ir/type.h"
@@ -12,24 +13,25 @@ namespace kw::verify {
 enum class Values : std::uint8_t {
   Ordinary,   // of size one, both signs
   Positive,   // between 0 and 1
-  Large,      // near the largest of the type, or near its square or fourth root: tensor by tensor
+  Large,      // near the largest of the type, or near its square or fourth root, of both signs or of one: by tensor
   Tiny,       // near the smallest normal number, with ordinary ones among them
-  Subnormal,  // below it, likewise
+  Subnormal,  // below it, all or half of a tensor
   Equal,      // one number for a whole tensor
   Zero,
   Infinite,   // ordinary, with infinities among them
   Undefined,  // ordinary, with NaN among them
+  Landmarks,  // ordinary, with the numbers among them that the math itself names: thresholds, and where kinks are
 };
-inline constexpr Values kValues[] = {Values::Ordinary, Values::Positive,  Values::Large,
-                                     Values::Tiny,     Values::Subnormal, Values::Equal,
-                                     Values::Zero,     Values::Infinite,  Values::Undefined};
+inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive, Values::Large, Values::Tiny,
+                                     Values::Subnormal, Values::Equal,    Values::Zero,  Values::Infinite,
+                                     Values::Undefined, Values::Landmarks};
 
 std::string_view name_of(Values values);
 
 // Draws the elements of one tensor, each a number of its type.
 class ValueSource {
  public:
-  ValueSource(Values values, ir::DType dtype, std::uint64_t seed);
+  ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks = {});
   double next();
 
  private:
@@ -38,7 +40,10 @@ class ValueSource {
   ir::DType dtype_;
   ir::random::Dice dice_;
   double equal_ = 0;
-  double largest_ = 0;  // exponent of Large
+  double ordinary_ = 0.5;  // share of them in Subnormal: all of a tensor's elements are subnormal, or half of them
+  double largest_ = 0;     // exponent of Large
+  double one_sign_ = 0;    // of Large: that of all elements, or 0
+  std::vector<double> landmarks_;
 };
 
 }  // namespace kw::verify

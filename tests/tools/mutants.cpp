@@ -1,17 +1,23 @@
 // Generates kernels for examples, makes mutants of them and puts each to the judge.
 //
-//   mutants COUNT SEED EXAMPLE.py… > RESULTS.jsonl
+//   mutants COUNT SEED JOBS EXAMPLE.py… > RESULTS.jsonl
 //
-// One line per mutant: {"example", "file", "line", "kind", "before", "after", "caught_by": […], "seconds"}. A mutant
-// that survives with the op's own types is put to every mixture before it counts as a survivor. What does not compile
-// is no mutant: another is drawn in its place.
+// Every example is taken for both targets, cpu and cuda (emulated). One line per mutant: {"target", "example", "file",
+// "line", "function", "kind", "before", "after", "reached", "caught_by": […], "seconds"}. A mutant that survives with
+// the op's own types is put to every mixture before it counts as a survivor. What does not compile is no mutant, and
+// neither is a change of a line that no case comes to (it is listed, "reached": false): another is drawn in its place.
+// The mutants depend on COUNT, SEED and the examples alone, not on JOBS, which run side by side.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <iostream>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "act/act.h"
-#include "base/text.h"
+#include "base/hash.h"
+#include "device/cpu/compiler.h"
 #include "device/worker_main.h"
 #include "ir/random/dice.h"
 #include "mutate.h"
@@ -23,52 +29,129 @@ namespace {
 
 using namespace kw;
 
-struct Original {
-  std::string example;
-  verify::Subject subject;
-  std::vector<std::pair<std::string, test::Mutant>> mutants;  // by file
+// Kernels for one example and target, and how many mutants of them are wanted.
+struct Task {
+  std::string path;
+  kernel::Target target;
+  int wanted = 0;
 };
 
-verify::JudgeOptions options_for(std::uint64_t seed, bool own_types) {
-  verify::JudgeOptions options;
-  options.cases.seed = seed;
-  options.cases.only_own_types = own_types;
-  options.cases.most_elements = 40'000;
-  options.device.limits.time = std::chrono::milliseconds(5000);
-  options.device.limits.threads = 2;
-  options.check_oracle = false;
-  options.most_failures = 1;
-  return options;
+std::string name_of(const Task& task) {
+  return task.path.substr(task.path.rfind('/') + 1, task.path.rfind('.') - task.path.rfind('/') - 1);
 }
 
-Result<Original> original(const std::string& path, std::uint64_t seed) {
-  KW_TRY(const understand::LocatedSource located, understand::locate_source(path, std::nullopt));
-  KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
-  const std::string name = path.substr(path.rfind('/') + 1, path.rfind('.') - path.rfind('/') - 1);
-  KW_TRY(const profile::Profile profile, understand::decide(reading, name, {}, {}));
-  KW_TRY(act::Generated generated, act::act(profile, {}, kernel::Target::Cpu));
-  Original out;
-  out.example = name;
-  KW_TRY(out.subject, verify::subject_of(profile, std::move(generated.manifest), std::move(generated.files), false));
-  KW_TRY(const verify::Report report, verify::judge(out.subject, options_for(seed, true)));
-  if (!report.passed())
-    return fail(ErrorKind::GateFailed, name + " itself is not verified:\n" + verify::to_text(report));
-  // What no admitted call reaches cannot be wrong.
-  std::set<std::string> unreached;
-  for (const std::string& line : report.verdict(verify::Gate::Reach).evidence)
-    if (line.starts_with("never called: ")) unreached.insert(line.substr(14));
-  for (const auto& [file, text] : out.subject.files)
-    for (test::Mutant& mutant : test::mutants_of(text, unreached)) out.mutants.emplace_back(file, std::move(mutant));
-  return out;
+// As the kernels' own, but for the time that optimising takes.
+std::vector<std::string> quick_flags() {
+  std::vector<std::string> flags = device::cpu::kernel_flags();
+  std::replace(flags.begin(), flags.end(), std::string("-O3"), std::string("-O1"));
+  return flags;
 }
 
-// Names of the gates that said no.
-Result<std::vector<std::string>> caught_by(const verify::Subject& subject, std::uint64_t seed, bool own_types) {
-  KW_TRY(const verify::Report report, verify::judge(subject, options_for(seed, own_types)));
-  std::vector<std::string> gates;
-  for (const verify::Verdict& verdict : report.verdicts)
-    if (verdict.outcome == verify::Outcome::Failed) gates.emplace_back(verify::info(verdict.gate).name);
-  return gates;
+class Original {
+ public:
+  static Result<Original> make(const Task& task, std::uint64_t seed) {
+    KW_TRY(const understand::LocatedSource located, understand::locate_source(task.path, std::nullopt));
+    KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
+    KW_TRY(const profile::Profile profile, understand::decide(reading, name_of(task), {}, {}));
+    KW_TRY(act::Generated generated, act::act(profile, {}, task.target));
+    Original out;
+    out.seed_ = seed;
+    KW_TRY(out.subject_, verify::subject_of(profile, std::move(generated.manifest), std::move(generated.files), false));
+    KW_TRY(const verify::Report report, verify::judge(out.subject_, out.options(true)));
+    if (!report.passed())
+      return fail(ErrorKind::GateFailed, name_of(task) + " itself is not verified:\n" + verify::to_text(report));
+    // What no admitted call reaches cannot be wrong.
+    const std::set<std::string> unreached(report.unreached.begin(), report.unreached.end());
+    for (const auto& [file, text] : out.subject_.files)
+      for (test::Mutant& mutant : test::mutants_of(text, unreached))
+        out.by_kind_[mutant.kind].emplace_back(file, std::move(mutant));
+    return out;
+  }
+
+  // Of the kinds that are left each is as likely as any other. False: there is none.
+  bool draw(ir::random::Dice& dice, std::string& file, test::Mutant& mutant) {
+    if (by_kind_.empty()) return false;
+    const auto kind = std::next(by_kind_.begin(), dice.below(static_cast<std::int64_t>(by_kind_.size())));
+    const auto at = dice.below(static_cast<std::int64_t>(kind->second.size()));
+    std::tie(file, mutant) = kind->second[static_cast<std::size_t>(at)];
+    kind->second.erase(kind->second.begin() + at);
+    if (kind->second.empty()) by_kind_.erase(kind);
+    return true;
+  }
+
+  // Names of the gates that say no to the kernels with another text in one file.
+  Result<std::vector<std::string>> caught_by(const std::string& file, const std::string& text, bool own_types) const {
+    verify::Subject subject = subject_;
+    subject.files[file] = text;
+    KW_TRY(const verify::Report report, verify::judge(subject, options(own_types)));
+    std::vector<std::string> gates;
+    for (const verify::Verdict& verdict : report.verdicts)
+      if (verdict.outcome == verify::Outcome::Failed) gates.emplace_back(verify::info(verdict.gate).name);
+    return gates;
+  }
+
+  // Does any case come to a line of the original? Where it is in doubt, yes.
+  Result<bool> reaches(const std::string& file, int line) const {
+    const std::string trap = test::with_trap(subject_.files.at(file), line);
+    KW_TRY(std::vector<std::string> gates, caught_by(file, trap, true));
+    if (gates.empty()) {
+      KW_TRY(gates, caught_by(file, trap, false));
+    }
+    return !gates.empty();
+  }
+
+ private:
+  verify::JudgeOptions options(bool own_types) const {
+    verify::JudgeOptions options;
+    options.cases.seed = seed_;
+    options.cases.only_own_types = own_types;
+    options.cases.most_elements = 40'000;
+    options.device.limits.time = std::chrono::milliseconds(10'000);
+    options.device.limits.threads = 2;
+    options.device.compiler_flags = quick_flags();
+    options.device.driver = "none";  // the emulation sees every access, as no GPU does
+    options.check_oracle = false;
+    options.brief = true;
+    options.answers = answers_;
+    options.most_failures = 1;
+    return options;
+  }
+
+  std::uint64_t seed_ = 0;
+  verify::Subject subject_;
+  std::map<std::string, std::vector<std::pair<std::string, test::Mutant>>> by_kind_;  // each with its file
+  std::shared_ptr<verify::Answers> answers_ = std::make_shared<verify::Answers>();
+};
+
+Status run(const Task& task, std::uint64_t seed, std::mutex& output) {
+  const std::string target(kernel::name_of(task.target));
+  KW_TRY(Original original, Original::make(task, seed + 1));
+  ir::random::Dice dice(Hash64().add(seed).add(target).add(name_of(task)).value());
+  for (int done = 0; done < task.wanted;) {
+    std::string file;
+    test::Mutant mutant;
+    if (!original.draw(dice, file, mutant)) return fail(ErrorKind::Internal, name_of(task) + " has no more mutants");
+    const auto start = std::chrono::steady_clock::now();
+    KW_TRY(std::vector<std::string> gates, original.caught_by(file, mutant.text, true));
+    if (std::find(gates.begin(), gates.end(), "builds") != gates.end()) continue;
+    bool reached = true;
+    if (gates.empty()) {
+      KW_TRY(reached, original.reaches(file, mutant.line));
+    }
+    if (gates.empty() && reached) {
+      KW_TRY(gates, original.caught_by(file, mutant.text, false));
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::lock_guard lock(output);
+    std::cout << nlohmann::ordered_json{{"target", target},        {"example", name_of(task)},    {"file", file},
+                                        {"line", mutant.line},     {"function", mutant.function}, {"kind", mutant.kind},
+                                        {"before", mutant.before}, {"after", mutant.after},       {"reached", reached},
+                                        {"caught_by", gates},      {"seconds", seconds}}
+                     .dump()
+              << std::endl;
+    done += reached ? 1 : 0;
+  }
+  return {};
 }
 
 int fail_with(const Error& error) {
@@ -80,38 +163,33 @@ int fail_with(const Error& error) {
 
 int main(int argc, char** argv) {
   if (const auto code = device::worker_main(argc, argv)) return *code;
-  if (argc < 4) return fail_with({ErrorKind::BadInput, "mutants COUNT SEED EXAMPLE.py…", {}, {}, {}});
+  if (argc < 5) return fail_with({ErrorKind::BadInput, "mutants COUNT SEED JOBS EXAMPLE.py…", {}, {}, {}});
   const int count = std::stoi(argv[1]);
   const std::uint64_t seed = std::stoull(argv[2]);
+  std::vector<Task> tasks;
+  for (int i = 4; i < argc; ++i)
+    for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda}) tasks.push_back({argv[i], target});
+  // Where the count does not divide evenly, or does not reach all, the seed says who gives more.
   ir::random::Dice dice(seed);
-  std::vector<Original> originals;
-  for (int i = 3; i < argc; ++i) {
-    auto made = original(argv[i], seed + 1);
-    if (!made) return fail_with(made.error());
-    originals.push_back(std::move(*made));
-  }
-  for (int done = 0; done < count;) {
-    Original& from = originals[static_cast<std::size_t>(done) % originals.size()];
-    if (from.mutants.empty())
-      return fail_with({ErrorKind::Internal, from.example + " has no more mutants", {}, {}, {}});
-    const auto at = static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(from.mutants.size())));
-    const auto [file, mutant] = from.mutants[at];
-    from.mutants.erase(from.mutants.begin() + static_cast<std::ptrdiff_t>(at));
-    verify::Subject subject = from.subject;
-    subject.files[file] = mutant.text;
-    const auto start = std::chrono::steady_clock::now();
-    auto gates = caught_by(subject, seed + 2, true);
-    if (gates && std::find(gates->begin(), gates->end(), "builds") != gates->end()) continue;
-    if (gates && gates->empty()) gates = caught_by(subject, seed + 3, false);
-    if (!gates) return fail_with(gates.error());
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::cout << nlohmann::ordered_json{{"example", from.example}, {"file", file},
-                                        {"line", mutant.line},     {"kind", mutant.kind},
-                                        {"before", mutant.before}, {"after", mutant.after},
-                                        {"caught_by", *gates},     {"seconds", seconds}}
-                     .dump()
-              << std::endl;
-    ++done;
-  }
-  return 0;
+  for (std::size_t i = tasks.size(); i > 1; --i)
+    std::swap(tasks[i - 1], tasks[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(i)))]);
+  for (int i = 0; i < count; ++i) ++tasks[static_cast<std::size_t>(i) % tasks.size()].wanted;
+  std::erase_if(tasks, [](const Task& task) { return task.wanted == 0; });
+
+  std::atomic<std::size_t> next = 0;
+  std::mutex output;
+  std::optional<Error> problem;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < std::max(1, std::stoi(argv[3])); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t at = next++; at < tasks.size(); at = next++) {
+        const Status done = run(tasks[at], seed, output);
+        if (done) continue;
+        const std::lock_guard lock(output);
+        problem = done.error();
+        next = tasks.size();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return problem ? fail_with(*problem) : 0;
 }

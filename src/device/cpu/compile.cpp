@@ -18,9 +18,18 @@ constexpr std::size_t kLongestReport = 4000;
 const char* const kShimFile = "kw_shim.cpp";
 const char* const kLibrary = "kernel.so";
 
-// What the compiler reads: path → text. Runtime headers are found as "kw/NAME.h".
-Sources inputs(const Sources& sources, const std::string& shim, const std::vector<std::string>& runtime) {
-  Sources all = sources;
+// What the compiler reads: path → text. Runtime headers are found as "kw/NAME.h". A file that no other one names is not
+// there for the others: a change of one kernel's file compiles that one alone.
+Sources inputs(const std::string& file, const Sources& sources, const std::string& shim,
+               const std::vector<std::string>& runtime) {
+  Sources all;
+  for (const auto& [path, text] : sources) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const bool named = std::any_of(sources.begin(), sources.end(), [&](const auto& other) {
+      return other.first != path && other.second.find(name) != std::string::npos;
+    });
+    if (path == file || named) all[path] = text;
+  }
   for (const std::string& folder : runtime)
     for (const embedded::File& file : embedded::all())
       if (file.path.starts_with(folder)) all["kw/" + std::string(file.path.substr(folder.size()))] = file.content;
@@ -89,7 +98,7 @@ Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sou
   for (const std::string& file : manifest.files()) {
     if (!sources.contains(file)) return bad_input(fmt::format("the manifest names {}, which is not there", file));
     KW_TRY(const std::string shim, shim_source(manifest, file, types));
-    const Sources all = inputs(sources, shim + options.after, options.runtime);
+    const Sources all = inputs(file, sources, shim + options.after, options.runtime);
     CompiledFile compiled{file, {}, key_of(all, compiler, options.flags), options.flags, compiler.version, false, 0};
     KW_TRY(const Cache::Made made, cache.file(compiled.key, ".so", [&] {
       return run_compiler(file, all, compiler, options, compiled.seconds);

@@ -11,7 +11,9 @@ namespace {
 class CpuDevice final : public Device {
  public:
   CpuDevice(Compiler compiler, const DeviceOptions& options)
-      : compiler_(std::move(compiler)), cache_(options.cache_folder), worker_(options.limits, options.worker_program) {}
+      : compiler_(std::move(compiler)), cache_(options.cache_folder), worker_(options.limits, options.worker_program) {
+    if (!options.compiler_flags.empty()) compile_.flags = options.compiler_flags;
+  }
 
   kernel::Target target() const override { return kernel::Target::Cpu; }
   std::string name() const override { return "cpu (" + compiler_.version + ")"; }
@@ -30,7 +32,7 @@ class CpuDevice final : public Device {
                               const kernel::TypeBinding& types, const std::string& architecture) override {
     if (!architecture.empty() && architecture != "native")
       return bad_input("cpu kernels are compiled for this machine alone, not for " + architecture);
-    return cpu::compile(manifest, sources, types, compiler_, cache_);
+    return cpu::compile(manifest, sources, types, compiler_, cache_, compile_);
   }
 
   Result<RunOutcome> run(const std::vector<Program>& programs, Arena& arena, const RunOptions& options) override {
@@ -39,6 +41,7 @@ class CpuDevice final : public Device {
 
  private:
   Compiler compiler_;
+  CompileOptions compile_;
   Cache cache_;
   Worker worker_;
 };

@@ -12,35 +12,67 @@ namespace {
 
 struct Line {
   std::string text;
-  std::string function;  // the one that it stands in; empty outside
-  bool in_wrapper = false;
+  std::string function;      // the one whose body it stands in; empty outside
+  std::string signature_of;  // the one whose parameters it declares
+  bool in_wrapper = false;   // a kernel that only hands its arguments on
+  bool in_c = false;         // one for the cpu
+  bool idle = false;         // in a block that computes nothing
 };
+
+// "T32 kept[kVectors][kVector];": how much room there is, at the least.
+bool is_room(std::string_view code) {
+  static const std::regex kRoom(R"(^(alignas\(\d+\) )?[\w:]+(<.*>)? \w+(\[\w+\])+;$)");
+  return std::regex_search(code.begin(), code.end(), kRoom);
+}
 
 bool decides_speed(const std::string& line) {
   const std::string_view text = trim(line);
   return text.starts_with("#") || text.starts_with("//") || text.starts_with("constexpr") ||
          text.find("kw::streams<") != std::string_view::npos || text.starts_with("using ") ||
-         text.starts_with("template") || text.starts_with("namespace") || text.starts_with("extern");
+         text.starts_with("template") || text.starts_with("namespace") || text.starts_with("extern") ||
+         text.starts_with("KW_SHARED") || text.starts_with("KW_UNROLL") || is_room(text);
 }
 
 // Which line belongs to which function: a function begins with "void NAME(" and its body after the first "{" at an end.
 std::vector<Line> lines_of(const std::string& source) {
-  static const std::regex kBegin(R"(^void (\w+)\()");
+  static const std::regex kBegin(R"(^(?:KW_DEVICE )?void (\w+)\()");
   std::vector<Line> lines;
   std::string function;
-  bool body = false, wrapper = false;
+  bool body = false, wrapper = false, in_c = false;
   for (const std::string& text : split_lines(source)) {
     std::smatch match;
-    if (text.starts_with("extern \"C\"")) wrapper = true;
+    if (text.starts_with("extern \"C\"") || text.starts_with("KW_KERNEL")) wrapper = true;
+    if (text.starts_with("template")) wrapper = false;
     if (std::regex_search(text, match, kBegin)) {
       function = match[1];
       body = false;
     }
-    lines.push_back({text, body ? function : "", wrapper});
+    in_c |= text.starts_with("extern \"C\"");
+    lines.push_back({text, body ? function : "", body ? "" : function, wrapper, in_c});
     if (!function.empty() && text.ends_with("{")) body = true;
     if (text == "}") function.clear(), body = false;
   }
   return lines;
+}
+
+// A statement of its own begins here, rather than the rest of a longer one.
+bool begins_statement(const std::vector<Line>& lines, std::size_t at) {
+  const std::string_view before = at > 0 ? trim(lines[at - 1].text) : "";
+  return before.ends_with(";") || before.ends_with("{") || before.ends_with("}") || before.starts_with("//") ||
+         before.starts_with("#") || before == "KW_UNROLL";
+}
+
+// It is all that an if or an else above it decides.
+bool hangs_on_condition(const std::vector<Line>& lines, std::size_t at) {
+  const std::string_view before = at > 0 ? trim(lines[at - 1].text) : "";
+  return before == "else" || (before.starts_with("if (") && before.ends_with(")"));
+}
+
+// "T32 sums[4];", "kw::Total<true, T32> total = 0;"
+bool is_declaration(std::string_view code) {
+  static const std::regex kDeclaration(R"(^(const |constexpr |alignas\(\d+\) )*[\w:]+(<.*>)?[*&]? \w+( = |\[|;|\())");
+  return std::regex_search(code.begin(), code.end(), kDeclaration) && !code.starts_with("else") &&
+         !code.starts_with("return");
 }
 
 std::string without_comment(const std::string& line) {
@@ -48,12 +80,38 @@ std::string without_comment(const std::string& line) {
   return at == std::string::npos ? line : line.substr(0, at);
 }
 
+// A block of nothing but declarations and other such blocks has no effect, nor has what decides how often it runs.
+void mark_idle_blocks(std::vector<Line>& lines) {
+  struct Block {
+    std::size_t head;
+    bool idle;
+  };
+  std::vector<Block> open;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view code = trim(lines[i].text);
+    if (code == "}" && !open.empty()) {
+      const Block block = open.back();
+      open.pop_back();
+      if (block.idle)
+        for (std::size_t k = block.head; k <= i; ++k) lines[k].idle = true;
+      else if (!open.empty())
+        open.back().idle = false;
+    } else if (code.ends_with("{")) {
+      open.push_back({i, true});
+    } else if (!open.empty() && !code.empty() && code != "KW_UNROLL" &&
+               !(code.starts_with("const ") && code.ends_with(";"))) {
+      open.back().idle = false;
+    }
+  }
+}
+
 // Names that a function declares, in order; each once.
 std::vector<std::string> declared(const std::vector<Line>& lines, const std::string& function) {
-  static const std::regex kDeclared(R"((?:int64_t|float|double|T32|W32|WT32|bool|T|W|WT) (\w+)(?: =|\[|,|\)|;))");
+  static const std::regex kDeclared(
+      R"((?:int64_t|int|Index|float|double|T32|W32|WT32|bool|T|W|WT) (\w+)(?: =|\[|,|\)|;))");
   std::vector<std::string> names;
   for (const Line& line : lines) {
-    if (line.function != function) continue;
+    if (line.function != function && line.signature_of != function) continue;
     for (std::sregex_iterator it(line.text.begin(), line.text.end(), kDeclared), end; it != end; ++it)
       if (std::find(names.begin(), names.end(), (*it)[1].str()) == names.end()) names.push_back((*it)[1]);
   }
@@ -63,12 +121,13 @@ std::vector<std::string> declared(const std::vector<Line>& lines, const std::str
 class Mutator {
  public:
   Mutator(const std::string& source, const std::set<std::string>& skipped) : lines_(lines_of(source)) {
+    mark_idle_blocks(lines_);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const Line& line = lines_[i];
-      if (line.function.empty() || skipped.contains(line.function) || decides_speed(line.text)) continue;
+      if (line.idle || line.function.empty() || skipped.contains(line.function) || decides_speed(line.text)) continue;
       operators(i);
+      numbers(i);
       if (!line.in_wrapper) {
-        numbers(i);
         roundings(i);
         statements(i);
       }
@@ -82,8 +141,8 @@ class Mutator {
     if (changed == lines_[at].text) return;
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) text += (i == at ? changed : lines_[i].text) + "\n";
-    mutants_.push_back({std::move(text), static_cast<int>(at) + 1, kind, std::string(trim(lines_[at].text)),
-                        std::string(trim(changed))});
+    mutants_.push_back({std::move(text), static_cast<int>(at) + 1, lines_[at].function, kind,
+                        std::string(trim(lines_[at].text)), std::string(trim(changed))});
   }
 
   // Operators stand between blanks; brackets of templates do not.
@@ -100,10 +159,18 @@ class Mutator {
                                                                                     {" == ", " != "},
                                                                                     {" += ", " -= "},
                                                                                     {" && ", " || "}}};
+    if (is_idle_flip(at)) return;
     const std::string code = without_comment(lines_[at].text);
+    const bool counts_tiles = code.find(" tiles = ") != std::string::npos;
     for (const auto& [from, to] : kSwaps) {
+      // A count of tiles that is too large gives tiles past the end, which are empty.
+      if (counts_tiles && std::string_view(to) == " + ") continue;
+      // A tail of no elements is empty too.
+      if (std::string_view(from) == " < " && code.find("if (whole < n)") != std::string::npos) continue;
       // One more round of a loop that goes by tiles is empty.
-      if (std::string_view(from) == " < " && code.find("+= k") != std::string::npos) continue;
+      if (std::string_view(from) == " < " &&
+          (code.find("+= k") != std::string::npos || code.find("tile < tiles;") != std::string::npos))
+        continue;
       for (std::size_t found = code.find(from); found != std::string::npos; found = code.find(from, found + 1)) {
         std::string changed = lines_[at].text;
         add(at, from[1] == '<' || from[1] == '>' || from[1] == '=' ? "comparison" : "operator",
@@ -112,10 +179,33 @@ class Mutator {
     }
   }
 
+  // Flips that no reduction needs: after the last one of a kernel; and where several reductions with parts of their own
+  // take turns, since between two uses of the same parts lies the barrier of another.
+  bool is_idle_flip(std::size_t at) const {
+    if (trim(lines_[at].text) != "turn = 1 - turn;") return false;
+    int reductions = 0;
+    bool one_point = false;
+    for (const Line& line : lines_) {
+      if (line.function != lines_[at].function) continue;
+      reductions += line.text.find("kw::block_reduce(turn") != std::string::npos ? 1 : 0;
+      one_point |= line.text.find("points = 1;") != std::string::npos;
+    }
+    return reductions > 1 || one_point || lines_[at].text.starts_with("  turn");
+  }
+
   void numbers(std::size_t at) {
-    static const std::regex kNumber(R"((^|[ (\[])(-?\d+(?:\.\d+)?(?:e-?\d+)?)(f?)(?=[ ;,)\]]))");
+    if (is_idle_flip(at) || lines_[at].text.find(" tiles = ") != std::string::npos) return;
+    static const std::regex kNumber(R"((^|[ ({\[])(-?\d+(?:\.\d+)?(?:e-?\d+)?)(f?)(?=[ ;,)}\]]))");
     const std::string code = without_comment(lines_[at].text);
     for (std::sregex_iterator it(code.begin(), code.end(), kNumber), end; it != end; ++it) {
+      // What a kernel hands on: its strides stand in braces, all else are parameters of the schedule.
+      const std::string front = code.substr(0, static_cast<std::size_t>(it->position(2)));
+      if (lines_[at].in_wrapper &&
+          std::count(front.begin(), front.end(), '{') == std::count(front.begin(), front.end(), '}'))
+        continue;
+      // The stride of an axis that was merged into another: its index is always 0. And on the cpu the stride of the
+      // innermost axis where it is known to be 1, which is then not read.
+      if (lines_[at].in_wrapper && ((*it)[2].str() == "0" || ((*it)[2].str() == "1" && lines_[at].in_c))) continue;
       const double value = *parse_number((*it)[2].str());
       const bool whole = (*it)[2].str().find_first_of(".e") == std::string::npos;
       const std::string other = whole ? std::to_string(static_cast<std::int64_t>(value) + 1)
@@ -129,10 +219,85 @@ class Mutator {
     }
   }
 
+  // What follows an opening bracket, as far as the bracket that closes it; nothing, if that is on another line.
+  static std::string enclosed(const std::string& text) {
+    int open = 1;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+      if (open == 0) return text.substr(0, i);
+    }
+    return {};
+  }
+
+  // A number of the type, halved or doubled: rounding does nothing to it, but for subnormal halves and for doubles
+  // beyond the type's range. So too a number is rounded before or after it is halved.
+  static bool only_scales(const std::string& inner) {
+    static const std::regex kScaled(
+        R"(^(T32\((0\.5|2\.0)\) \* (\w+|kw::round_to<T>\(.*\))|(\w+|T32\([\w()]+\)) \* T32\((0\.5|2\.0)\))$)");
+    return std::regex_search(enclosed(inner), kScaled);
+  }
+
+  // "T(-kw::round_to<T>(…))": to round twice to one type is to round once, and rounding knows no sign.
+  static bool is_rounded_at_once(const std::string& front, const std::string& inner, const std::string& type) {
+    const std::string rest = inner.substr(enclosed(inner).size());
+    const std::regex outer(R"((^|[ (<]))" + type + R"(>?\((-|T32\((?:0\.5|2\.0)\) \* )?$)");
+    return rest.starts_with("))") && std::regex_search(front, outer);
+  }
+
+  // "y_tile[col - tile] = -sum;" where the tile is rounded to `type` when it is complete.
+  bool is_store_to_tile(std::size_t at, const std::string& name, const std::string& type) const {
+    const std::regex store(R"(^\s*(\w+)_tile(\w*)\[[^\]]*\] = -?)" + name + ";$");
+    std::smatch match;
+    if (!std::regex_search(lines_[at].text, match, store)) return false;
+    const std::string block = " " + match[1].str() + "_block" + match[2].str() + "(";
+    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+      return line.function == lines_[at].function && line.text.find(block) != std::string::npos &&
+             line.text.find("kw::OutputTile<" + type + ",") != std::string::npos;
+    });
+  }
+
+  // "const T32 sum = kw::round_to<T>(…);", and sum is used as T(sum) alone, or as T(-sum), or goes into a tile that is
+  // rounded to T: to round twice to one type is to round once, and rounding knows no sign.
+  bool rounded_where_used(std::size_t at, const std::string& type, std::size_t place) const {
+    static const std::regex kValue(R"(^\s*const \w+ (\w+) = )");
+    std::smatch match;
+    if (!std::regex_search(lines_[at].text, match, kValue) || match[0].str().size() != place) return false;
+    if (!lines_[at].text.ends_with(");")) return false;
+    int open = 0;  // brackets: the rounding must enclose all of the value
+    for (std::size_t i = lines_[at].text.find('(', place); i + 2 < lines_[at].text.size(); ++i) {
+      open += lines_[at].text[i] == '(' ? 1 : lines_[at].text[i] == ')' ? -1 : 0;
+      if (open == 0) return false;
+    }
+    const std::string name = match[1];
+    const std::regex use(R"(\b)" + name + R"(\b)"),
+        rounds(R"(\b)" + type + R"(>?\((-|T32\((?:0\.5|2\.0)\) \* )?)" + name + R"(\))"),
+        declares(R"( )" + name + " = ");
+    for (std::size_t i = at + 1; i < lines_.size() && lines_[i].function == lines_[at].function; ++i) {
+      const std::string& text = lines_[i].text;
+      if (std::regex_search(text, declares)) break;
+      const auto count = [&](const std::regex& of) {
+        return std::distance(std::sregex_iterator(text.begin(), text.end(), of), std::sregex_iterator());
+      };
+      if (count(use) != count(rounds) && !is_store_to_tile(i, name, type)) return false;
+    }
+    return true;
+  }
+
   void roundings(std::size_t at) {
     static const std::regex kRounding(R"(kw::round_to<\w+>\()");
     const std::string& code = lines_[at].text;
     for (std::sregex_iterator it(code.begin(), code.end(), kRounding), end; it != end; ++it) {
+      // The inner of two roundings, to a type that holds all values of the outer: if it is the wider type, the value
+      // was computed in it; if it is the outer type itself, the outer rounding does the same.
+      const std::string front = code.substr(0, static_cast<std::size_t>(it->position(0)));
+      const std::string type = it->str(0).substr(13, it->str(0).size() - 15);
+      static const std::regex kOuter(R"(kw::round_to<(\w)>\($)");
+      std::smatch outer;
+      if (type.size() == 2 && std::regex_search(front, outer, kOuter) && type.find(outer[1]) != std::string::npos)
+        continue;
+      const std::string inner = code.substr(static_cast<std::size_t>(it->position(0)) + it->str(0).size());
+      if (only_scales(inner) || is_rounded_at_once(front, inner, type)) continue;
+      if (rounded_where_used(at, type, static_cast<std::size_t>(it->position(0)))) continue;
       std::string changed = code;
       add(at, "rounding", changed.replace(static_cast<std::size_t>(it->position(0)), it->str(0).size(), "("));
     }
@@ -140,21 +305,22 @@ class Mutator {
 
   void statements(std::size_t at) {
     const std::string_view code = trim(lines_[at].text);
+    if (is_idle_flip(at)) return;
     if (!code.ends_with(";") || code.starts_with("const ") || code.starts_with("}") || code.starts_with("return"))
       return;
-    if (at > 0 && !lines_[at - 1].text.ends_with(";") && !lines_[at - 1].text.ends_with("{") &&
-        !lines_[at - 1].text.ends_with("}"))
-      return;  // the rest of a longer statement
-    if (code.find(" = ") == std::string_view::npos && code.find("+= ") == std::string_view::npos &&
-        code.find("finish(") == std::string_view::npos && code.find("fill(") == std::string_view::npos)
-      return;
-    if (code.find("double ") == 0 || code.find("float ") == 0) return;  // a declaration
-    add(at, "statement", std::string(lines_[at].text.size() - code.size(), ' ') + ";");
+    if (!begins_statement(lines_, at) && !hangs_on_condition(lines_, at)) return;
+    const auto has = [&](std::string_view word) { return code.find(word) != std::string_view::npos; };
+    if (is_declaration(code)) return;
+    const bool waits = has("barrier(") || has("copy_wait") || has("copy_commit(") || has("turn = ");
+    if (!waits && !has(" = ") && !has("+= ") && !code.ends_with(");")) return;
+    add(at, waits ? "barrier" : "statement",
+        std::string(lines_[at].text.size() - trim(lines_[at].text).size(), ' ') + ";");
   }
 
   // A name in a subscript or an argument becomes the next name that the function declares.
   void names(std::size_t at) {
     static const std::regex kName(R"([A-Za-z_]\w*)");
+    if (is_idle_flip(at)) return;
     const std::vector<std::string> known = declared(lines_, lines_[at].function);
     if (known.size() < 2) return;
     const std::string code = without_comment(lines_[at].text);
@@ -177,6 +343,19 @@ class Mutator {
 };
 
 }  // namespace
+
+std::string with_trap(const std::string& source, int line) {
+  const std::vector<Line> lines = lines_of(source);
+  auto at = static_cast<std::size_t>(line) - 1;
+  while (at > 0 && !begins_statement(lines, at) && !hangs_on_condition(lines, at)) --at;
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool braces = i == at && hangs_on_condition(lines, i);
+    if (i == at) text += braces ? "{ __builtin_trap(); " : "__builtin_trap();\n";
+    text += lines[i].text + (braces ? " }\n" : "\n");
+  }
+  return text;
+}
 
 std::vector<Mutant> mutants_of(const std::string& source, const std::set<std::string>& skipped) {
   return Mutator(source, skipped).take();

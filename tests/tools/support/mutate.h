@@ -1,8 +1,17 @@
-// Mutants of generated C++: the text of a kernel with one small mistake in it, as a person makes them.
+// Mutants of generated C++ and CUDA: the text of a kernel with one small mistake in it, as a person makes them.
 //
-// Changed are: operators, comparisons, numbers, which index or value stands where, a rounding that is left out, a
-// statement that is left out. Not changed is what decides speed alone: parameters of the schedule, pragmas, whether
-// stores go past the cache, how often a loop over tiles goes on past the end (an empty tile); and declarations.
+// Changed are: operators, comparisons, numbers, which index, size or stride stands where, a rounding that is left out,
+// a statement that is left out, a barrier or a wait for a copy that is left out.
+//
+// Not changed is what decides speed alone: parameters of the schedule, pragmas, whether stores go past the cache, how
+// much room an array has. Nor what is known to change no result, each for a reason that its rule gives:
+//   how often a loop over tiles goes on past the end, or a tail of no elements is asked for: both are empty
+//   a rounding whose value is rounded again to the same type, and nothing else
+//   the rounding of a half or a double, which is exact but at the ends of the type's range
+//   the inner of two roundings, where it is to a type that holds the outer one
+//   strides of axes that were merged into others, or that are known to be 1
+//   turns of reductions that do not meet each other
+//   blocks that compute nothing
 #pragma once
 
 #include <cstdint>
@@ -15,11 +24,15 @@ namespace kw::test {
 struct Mutant {
   std::string text;  // of the whole file
   int line = 0;
+  std::string function;
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
 };
 
 // Every mutant of a file, in the order of its lines. Functions named in `skipped` are left as they are.
 std::vector<Mutant> mutants_of(const std::string& source, const std::set<std::string>& skipped);
+
+// The same file, in which whoever comes to a line crashes: what passes all the same never gets there.
+std::string with_trap(const std::string& source, int line);
 
 }  // namespace kw::test

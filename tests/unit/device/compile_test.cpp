@@ -65,6 +65,19 @@ TEST(CompileTest, WhateverGoesIntoItChangesTheKey) {
   EXPECT_EQ(keys.size(), 6u);
 }
 
+TEST(CompileTest, AFileThatNoOtherNamesIsNoneOfTheirs) {
+  const FreshCache cache;
+  const auto key = [&](const Sources& beside) {
+    Sources sources = beside;
+    sources["act.cpp"] = pointwise_source(kCopy) + "// other.h\n";
+    const auto set = compile(pointwise_manifest(), sources, {{"T", DType::F32}}, test_compiler(), *cache);
+    EXPECT_TRUE(set) << set.error().message;
+    return set ? set->files[0].key : "";
+  };
+  EXPECT_EQ(key({{"backward.cpp", "int a;"}}), key({{"backward.cpp", "int b;"}}));
+  EXPECT_NE(key({{"other.h", "int a;"}}), key({{"other.h", "int b;"}}));
+}
+
 TEST(CompileTest, AtOnceOneCompilesAndTheOthersWait) {
   const FreshCache cache;
   std::vector<std::optional<Result<CompiledSet>>> results(4);

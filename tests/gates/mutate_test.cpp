@@ -1,0 +1,88 @@
+#include "mutate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kw::test {
+namespace {
+
+const char* const kKernel = R"(template <int kVector>
+KW_DEVICE void norm_rows(kw::Tensor<const T, 1> x, Index rows, Index cols) {
+  int turn = 0;
+  for (Index start = 0; start < rows; start += step) {
+    const T32 scale = kw::round_to<T>(a + b);
+    const T32 kept = kw::round_to<T>(a * b);
+    y_v[k] = T(-kept);
+    z_v[k] = T(scale * a);
+    kw::block_reduce(turn, kw::part<kw::Sum>(sum, parts));
+    turn = 1 - turn;
+    kw::barrier();
+    for (int v = 0; v < kVectors; ++v) {
+      const Index vector = start + v;
+      if (vector < rows) {
+      }
+    }
+  }
+}
+
+KW_KERNEL(256, 1)
+void norm(const T* x, int rows, int cols, int64_t x_stride_0, int64_t x_stride_1) {
+  norm_rows<4>({x, {0, 1}}, rows, cols);
+}
+)";
+
+std::vector<Mutant> of_kind(const std::string& kind, const std::set<std::string>& skipped = {}) {
+  std::vector<Mutant> all = mutants_of(kKernel, skipped);
+  std::erase_if(all, [&](const Mutant& mutant) { return mutant.kind != kind; });
+  return all;
+}
+
+bool changes(const std::vector<Mutant>& mutants, const std::string& before, const std::string& after) {
+  return std::any_of(mutants.begin(), mutants.end(),
+                     [&](const Mutant& m) { return m.before == before && m.after == after; });
+}
+
+TEST(Mutants, BarriersAndTurnsAreLeftOut) {
+  const std::vector<Mutant> barriers = of_kind("barrier");
+  EXPECT_TRUE(changes(barriers, "kw::barrier();", ";"));
+  EXPECT_TRUE(changes(barriers, "turn = 1 - turn;", ";"));
+  EXPECT_EQ(barriers.size(), 2u);
+}
+
+TEST(Mutants, ARoundingIsLeftOutUnlessItsValueIsRoundedAgain) {
+  const std::vector<Mutant> roundings = of_kind("rounding");
+  ASSERT_EQ(roundings.size(), 1u);
+  EXPECT_EQ(roundings[0].after, "const T32 scale = (a + b);");
+}
+
+TEST(Mutants, ABlockThatComputesNothingIsLeftAlone) {
+  for (const Mutant& mutant : mutants_of(kKernel, {}))
+    EXPECT_TRUE(mutant.line < 12 || mutant.line > 16) << mutant.after;
+}
+
+TEST(Mutants, AKernelsStridesAreChangedAndTheScheduleIsNot) {
+  const std::vector<Mutant> numbers = of_kind("number");
+  EXPECT_TRUE(changes(numbers, "norm_rows<4>({x, {0, 1}}, rows, cols);", "norm_rows<4>({x, {0, 2}}, rows, cols);"));
+  EXPECT_FALSE(changes(numbers, "norm_rows<4>({x, {0, 1}}, rows, cols);", "norm_rows<5>({x, {0, 1}}, rows, cols);"));
+  EXPECT_TRUE(changes(of_kind("name"), "norm_rows<4>({x, {0, 1}}, rows, cols);",
+                      "norm_rows<4>({x, {0, 1}}, rows, x_stride_0);"));
+}
+
+TEST(Mutants, EachDiffersFromTheOriginalInOneLine) {
+  for (const Mutant& mutant : mutants_of(kKernel, {})) {
+    EXPECT_NE(mutant.before, mutant.after);
+    EXPECT_NE(mutant.text, kKernel);
+  }
+}
+
+TEST(Mutants, AFunctionThatIsSkippedHasNone) {
+  for (const Mutant& mutant : mutants_of(kKernel, {"norm_rows"})) EXPECT_EQ(mutant.function, "norm");
+}
+
+TEST(Mutants, ATrapStandsBeforeItsLine) {
+  EXPECT_NE(with_trap(kKernel, 11).find("__builtin_trap();\n    kw::barrier();"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kw::test

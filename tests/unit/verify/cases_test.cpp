@@ -1,0 +1,132 @@
+#include "verify/cases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/text/parse.h"
+#include "verify/answers.h"
+#include "verify/reach.h"
+
+namespace kw::verify {
+namespace {
+
+kernel::Entry entry(const std::string& symbol, std::vector<std::string> guards) {
+  kernel::Entry out;
+  out.symbol = symbol;
+  out.guards = std::move(guards);
+  return out;
+}
+
+// A norm whose kernels hold a row in a warp, in a block, or nowhere.
+Subject norm() {
+  Subject out;
+  out.forward =
+      *ir::text::parse("op norm(x: f32[rows, cols]; eps = 0.25)\n  y = x * rsqrt(sum(x * x, cols) + eps)\nreturn y\n");
+  kernel::Pass pass;
+  pass.name = "forward";
+  kernel::Buffer x, y;
+  x.name = "x", x.type = "f32", x.shape = {"rows", "cols"}, x.role = kernel::Role::Input;
+  y.name = "y", y.type = "f32", y.shape = {"rows", "cols"}, y.role = kernel::Role::Output;
+  pass.buffers = {x, y};
+  kernel::Step step;
+  step.entries = {entry("warp", {"cols % 4 == 0", "cols <= 1024"}), entry("block", {"cols % 4 == 0", "cols <= 16384"}),
+                  entry("streamed", {"cols % 4 == 0"}), entry("any", {})};
+  pass.steps = {step};
+  out.manifest.passes = {pass};
+  return out;
+}
+
+TEST(Reach, AShapeRunsTheFirstEntryThatItsGuardsAdmit) {
+  EXPECT_EQ(reached(norm(), {{"rows", 3}, {"cols", 8}}, {}, {}), (std::set<std::string>{"warp"}));
+  EXPECT_EQ(reached(norm(), {{"rows", 3}, {"cols", 16384}}, {}, {}), (std::set<std::string>{"block"}));
+  EXPECT_EQ(reached(norm(), {{"rows", 3}, {"cols", 7}}, {}, {}), (std::set<std::string>{"any"}));
+}
+
+TEST(Reach, KernelsForLongRowsGetLongRows) {
+  const std::vector<kernel::Sizes> tried = {{{"rows", 3}, {"cols", 8}}, {{"rows", 2}, {"cols", 4099}}};
+  const std::vector<kernel::Sizes> more = shapes_that_reach(norm(), tried, {}, {}, 150'000);
+  std::set<std::string> symbols;
+  for (const kernel::Sizes& sizes : more) symbols.merge(reached(norm(), sizes, {}, {}));
+  EXPECT_EQ(symbols, (std::set<std::string>{"block", "streamed"}));
+  ASSERT_EQ(more.size(), 2u);
+  EXPECT_GT(more[0].at("rows"), 1);  // what rows share is tried too
+}
+
+TEST(Reach, NoShapeIsLargerThanTheLimit) {
+  const std::vector<kernel::Sizes> more = shapes_that_reach(norm(), {}, {}, {}, 5'000);
+  EXPECT_FALSE(more.empty());
+  for (const kernel::Sizes& sizes : more) EXPECT_LE(sizes.at("rows") * sizes.at("cols"), 5'000);
+}
+
+TEST(Cases, LayoutsAreTriedWhereNoSizeStandsInForAnother) {
+  Subject subject;
+  subject.forward = *ir::text::parse("op act(x: f32[batch, channels, height, width])\n  y = x * x\nreturn y\n");
+  bool tried = false;
+  for (const Case& c : plan_cases(subject, {.seed = 1, .most_elements = 40'000})) {
+    if (c.layout != Layout::Expanded) continue;
+    const auto height = c.sizes.at("height"), width = c.sizes.at("width"), channels = c.sizes.at("channels");
+    EXPECT_NE(height * width, height + width) << c.text();
+    EXPECT_NE(channels, height) << c.text();
+    EXPECT_NE(height, width) << c.text();
+    tried = true;
+  }
+  EXPECT_TRUE(tried);
+}
+
+TEST(Cases, OneRowAndTwoRowsAreTriedInOtherOrdersAndWithGaps) {
+  for (const std::int64_t rows : {1, 2}) {
+    bool tried = false;
+    for (const Case& c : plan_cases(norm(), {.seed = 1, .most_elements = 20'000}))
+      tried |= c.layout == Layout::Mixed && c.sizes.at("rows") == rows && c.sizes.at("cols") > 1;
+    EXPECT_TRUE(tried) << rows;
+  }
+}
+
+TEST(Cases, EachAxisIsEmptyInSomeCase) {
+  const Subject subject = norm();
+  for (const std::string& name : {std::string("rows"), std::string("cols")}) {
+    const std::vector<kernel::Sizes> shapes = shapes_to_try(subject, 40'000);
+    EXPECT_TRUE(std::any_of(shapes.begin(), shapes.end(), [&](const auto& s) { return s.at(name) == 0; })) << name;
+  }
+}
+
+TEST(Cases, LandmarksAreTheNumbersOfTheMath) {
+  const Subject subject = norm();
+  Case c;
+  c.sizes = {{"rows", 20}, {"cols", 20}};
+  c.values = Values::Landmarks;
+  c.seed = 1;
+  const auto values = values_of(subject, c);
+  ASSERT_TRUE(values) << render(values.error());
+  const std::vector<double>& x = values->inputs.at("x").values;
+  for (const double landmark : {0.0, 0.25, -0.25}) EXPECT_GT(std::count(x.begin(), x.end(), landmark), 10) << landmark;
+  EXPECT_TRUE(std::any_of(x.begin(), x.end(), [](double v) { return v != 0 && std::fabs(v) != 0.25; }));
+}
+
+TEST(Answers, AreComputedOnceForEachCaseAndTurn) {
+  const Subject subject = norm();
+  Case c;
+  c.sizes = {{"rows", 2}, {"cols", 3}};
+  c.seed = 7;
+  Answers answers;
+  const auto first = answers.of(subject, c, 0), second = answers.of(subject, c, 0), fresh = answers.of(subject, c, 1);
+  ASSERT_TRUE(first && second && fresh);
+  EXPECT_EQ(first->get(), second->get());
+  EXPECT_NE((*first)->values.inputs.at("x").values, (*fresh)->values.inputs.at("x").values);
+  const auto alone = answer(subject, c, 0);
+  ASSERT_TRUE(alone);
+  EXPECT_EQ((*alone)->expected.at("y").values, (*first)->expected.at("y").values);
+}
+
+TEST(Layout, MixedTensorsLieEachInItsOwnWay) {
+  const std::vector<std::int64_t> shape = {3, 5};
+  EXPECT_EQ(strides_in(Layout::Mixed, shape, 0), (std::vector<std::int64_t>{1, 6}));
+  EXPECT_EQ(strides_in(Layout::Mixed, shape, 1), (std::vector<std::int64_t>{5, 1}));
+  const std::vector<std::int64_t> row = {5};
+  EXPECT_NE(strides_in(Layout::Mixed, row, 0), strides_in(Layout::Mixed, row, 1));
+}
+
+}  // namespace
+}  // namespace kw::verify
