@@ -16,16 +16,14 @@
 #include "verify/casting.h"
 #include "verify/gradient.h"
 #include "verify/large.h"
+#include "verify/record.h"
 #include "verify/sanitized.h"
-#include "verify/style.h"
 #include "verify/torch_gate.h"
 #include "verify/trial.h"
 
 namespace kw::verify {
 namespace {
 
-constexpr std::size_t kMostEvidence = 4;
-constexpr double kNearBound = 0.9;
 constexpr std::size_t kMostCallsAgain = 3;  // under a sanitizer, in the emulation
 constexpr int kLongerPast31Bits = 12;       // than another call may take: the host fills and reads gigabytes
 
@@ -36,48 +34,28 @@ std::uint64_t fresh_seed() {
 
 class Judge {
  public:
-  Judge(const Subject& subject, const JudgeOptions& options) : subject_(subject), options_(options) {
-    for (const GateInfo& gate : gates()) report_.verdicts.push_back({gate.gate, Outcome::Skipped, "not reached", {}});
-    report_.name = subject.name;
-    report_.target = kernel::name_of(subject.manifest.target);
-    report_.generator = subject.manifest.generator;
-    report_.oracle = subject.oracle;
-    report_.kernel_hash = kernel_hash(subject.manifest, subject.files);
-    report_.seed = options.cases.seed != 0 ? options.cases.seed : fresh_seed();
-  }
+  Judge(const Subject& subject, const JudgeOptions& options)
+      : subject_(subject),
+        options_(options),
+        record_(subject, options.cases.seed != 0 ? options.cases.seed : fresh_seed()) {}
 
   Result<Report> run() {
     const auto start = std::chrono::steady_clock::now();
     KW_CHECK(run_gates());
-    report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return std::move(report_);
+    record_.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(record_.report);
   }
 
  private:
-  Verdict& verdict(Gate gate) { return report_.verdicts[static_cast<std::size_t>(gate)]; }
-  void set(Gate gate, Outcome outcome, std::string line) {
-    verdict(gate).outcome = outcome;
-    verdict(gate).line = std::move(line);
-  }
-  void fail(const Finding& finding, const std::string& where) {
-    Verdict& against = verdict(finding.gate);
-    if (against.outcome != Outcome::Failed) {
-      against.outcome = Outcome::Failed;
-      against.line = finding.message.substr(0, finding.message.find('\n'));
-    }
-    if (against.evidence.size() < kMostEvidence)
-      against.evidence.push_back(where.empty() ? finding.message : where + ": " + finding.message);
-  }
-
   Status run_gates() {
     options_.step("reading the contract");
     const std::vector<std::string> flaws = interface_flaws(subject_);
-    for (const std::string& flaw : flaws) fail({Gate::Interface, flaw}, "");
+    for (const std::string& flaw : flaws) record_.fail({Gate::Interface, flaw}, "");
     if (!flaws.empty()) return {};
     KW_TRY(Runners runners, open());
-    report_.device = runners.first->name();
+    record_.report.device = runners.first->name();
     CaseOptions cases = options_.cases;
-    cases.seed = report_.seed;
+    cases.seed = record_.report.seed;
     cases.machine = runners.first->machine();
     if (subject_.manifest.target != kernel::Target::Cpu) {
       cases.most_elements = std::min<std::int64_t>(cases.most_elements, 20'000);
@@ -86,39 +64,41 @@ class Judge {
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
-      fail({Gate::Interface, mixtures.empty() ? "the kernels serve none of the types that the math can have"
-                                              : "no shape is small enough to be judged and admitted by the math"},
-           "");
+      record_.fail(
+          {Gate::Interface, mixtures.empty() ? "the kernels serve none of the types that the math can have"
+                                             : "no shape is small enough to be judged and admitted by the math"},
+          "");
       return {};
     }
-    for (const kernel::TypeBinding& types : mixtures) report_.mixtures.push_back(kernel::text(types));
+    for (const kernel::TypeBinding& types : mixtures) record_.report.mixtures.push_back(kernel::text(types));
 
     std::future<TorchVerdict> torch = std::async(std::launch::async, [&] {
-      const std::uint64_t seed = Hash64().add(report_.seed).add("torch").value();
+      const std::uint64_t seed = Hash64().add(record_.report.seed).add("torch").value();
       if (!options_.check_oracle) return TorchVerdict{{Gate::Torch, Outcome::Skipped, "not asked", {}}};
       return ask_torch(subject_, options_.torch, plan, seed);
     });
     KW_TRY(const auto compiler, open(options_.device, 1));
     if (!options_.brief) KW_CHECK(look_at_architectures(mixtures[0]));
-    if (!report_.passed()) return {};
+    if (!record_.report.passed()) return {};
     options_.step("compiling");
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
     if (options_.check_oracle) KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
     // The emulation, or Triton's interpreter, sees every access, and takes its time for each.
-    const bool emulated = report_.target != "cpu" && (report_.device.find("mulat") != std::string::npos ||
-                                                      report_.device.find("interpreter") != std::string::npos);
-    if (report_.passed() && !emulated)
+    const bool emulated =
+        record_.report.target != "cpu" && (record_.report.device.find("mulat") != std::string::npos ||
+                                           record_.report.device.find("interpreter") != std::string::npos);
+    if (record_.report.passed() && !emulated)
       KW_CHECK(look_at_large(kPastTheCache, mixtures[0], builds.of(mixtures[0]), *runners.first));
-    if (report_.passed() && !emulated) KW_CHECK(look_past_31_bits(mixtures, builds));
+    if (record_.report.passed() && !emulated) KW_CHECK(look_past_31_bits(mixtures, builds));
     KW_CHECK(look_through_the_sanitizer(builds, emulated));
     KW_CHECK(look_through_the_emulation(emulated));
-    report_.compile_seconds = builds.seconds();
-    conclude(plan, mixtures.size());
+    record_.report.compile_seconds = builds.seconds();
+    record_.conclude(subject_, plan.size(), mixtures.size());
     options_.step("waiting for PyTorch");
     TorchVerdict asked = torch.get();
-    verdict(Gate::Torch) = std::move(asked.verdict);
-    verdict(Gate::Strides) = std::move(asked.strides);
+    record_.verdict(Gate::Torch) = std::move(asked.verdict);
+    record_.verdict(Gate::Strides) = std::move(asked.strides);
     return {};
   }
 
@@ -149,12 +129,13 @@ class Judge {
     options_.step("compiling for every architecture");
     KW_TRY(ArchitectureBuilds builds, build_for_architectures(subject_, {types}, options_.device, options_.spills));
     if (!builds.unable.empty())
-      report_.refused.push_back("NVRTC is not here, so nothing was compiled for a real GPU: " + builds.unable);
-    for (const Finding& finding : builds.findings) fail(finding, "");
-    report_.kernels = std::move(builds.kernels);
+      record_.report.refused.push_back("NVRTC is not here, so nothing was compiled for a real GPU: " + builds.unable);
+    for (const Finding& finding : builds.findings) record_.fail(finding, "");
+    record_.report.kernels = std::move(builds.kernels);
     if (builds.architectures.empty()) return {};
-    built_for_ = ", for " + join(builds.architectures, ", ");
-    if (builds.spilling > 0) built_for_ += fmt::format("; {} kernels spill, as the profile permits", builds.spilling);
+    record_.built_for = ", for " + join(builds.architectures, ", ");
+    if (builds.spilling > 0)
+      record_.built_for += fmt::format("; {} kernels spill, as the profile permits", builds.spilling);
     return {};
   }
 
@@ -163,23 +144,23 @@ class Judge {
     int failed = 0;
     for (const Case& c : plan) {
       if (unbuilt.contains(c.types)) continue;
-      if (c.types != plan.front().types) builds.foresee(called_);
+      if (c.types != plan.front().types) builds.foresee(record_.called);
       options_.step(c.text());
       KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
       const Result<device::CompiledSet>& built = builds.of(c.types);
       if (!built) {
         if (built.error().kind != ErrorKind::GateFailed && built.error().kind != ErrorKind::BadInput)
           return Failure(built.error());
-        fail({Gate::Builds, built.error().message}, kernel::text(c.types));
+        record_.fail({Gate::Builds, built.error().message}, kernel::text(c.types));
         unbuilt.insert(c.types);
         if (++failed >= options_.most_failures) break;
         continue;
       }
-      ++report_.cases;
+      ++record_.report.cases;
       KW_TRY(const bool good, run_case(c, *answer, *built, runners));
       if (!good && ++failed >= options_.most_failures) break;
     }
-    stopped_early_ = failed >= options_.most_failures;
+    record_.stopped_early = failed >= options_.most_failures;
     return {};
   }
 
@@ -191,26 +172,27 @@ class Judge {
     std::shared_ptr<const Answer> fresh;
     if (c.fresh) {
       KW_TRY(fresh, answer_to(c, 1));
-      ++fresh_cases_;
+      ++record_.fresh_cases;
     }
     Trial trial(subject_, runners);
     KW_TRY(const TrialOutcome outcome,
            trial.run({c.types, answer.values, c.layout, c.at_start}, answer.expected, kernels,
                      fresh ? &fresh->values : nullptr, fresh ? &fresh->expected : nullptr));
-    called_.insert(outcome.called.begin(), outcome.called.end());
+    record_.called.insert(outcome.called.begin(), outcome.called.end());
     if (outcome.refused.empty()) served_.emplace_back(&c, outcome.called);
     if (!outcome.refused.empty()) {
-      report_.refused.push_back(c.text() + ": " + outcome.refused);
+      record_.report.refused.push_back(c.text() + ": " + outcome.refused);
       // A guard may keep a kernel from strange calls, never from the plain ones that the profile names.
-      if (c.layout == Layout::Dense) fail({Gate::Interface, "a plain call is refused: " + outcome.refused}, c.text());
+      if (c.layout == Layout::Dense)
+        record_.fail({Gate::Interface, "a plain call is refused: " + outcome.refused}, c.text());
       return c.layout != Layout::Dense;
     }
     bool beyond = false;
     for (const Finding& finding : outcome.findings) {
-      fail(finding, c.text());
+      record_.fail(finding, c.text());
       beyond |= finding.gate == Gate::Error;
     }
-    for (const OutputError& error : outcome.errors) add(error, c.values);
+    for (const OutputError& error : outcome.errors) record_.add(error, c.values);
     if (!options_.brief) KW_CHECK(look_at_casting(c, answer.values, answer.expected, outcome, beyond));
     return outcome.findings.empty();
   }
@@ -218,27 +200,27 @@ class Judge {
   Status look_at_casting(const Case& c, const ir::Environment& values, const Expected& expected,
                          const TrialOutcome& outcome, bool beyond) {
     const bool ordinary = c.values == Values::Ordinary && c.layout == Layout::Dense && !c.other_scalars;
-    if (!ordinary || outcome.got.empty() || (orders_apart_ > 0 && !beyond) || looks_ >= 6) return {};
+    if (!ordinary || outcome.got.empty() || (record_.orders_apart > 0 && !beyond) || looks_ >= 6) return {};
     std::int64_t elements = 0;
     for (const auto& [name, got] : outcome.got) elements = std::max(elements, static_cast<std::int64_t>(got.size()));
     if (elements < 32) return {};
     ++looks_;
     KW_TRY(const CastingEvidence evidence, casting_evidence(subject_, c.types, values, expected, outcome.got, beyond));
-    orders_ = std::max(orders_, evidence.orders);
-    orders_apart_ = std::max(orders_apart_, evidence.told_apart);
+    record_.orders = std::max(record_.orders, evidence.orders);
+    record_.orders_apart = std::max(record_.orders_apart, evidence.told_apart);
     if (!evidence.followed.empty())
-      fail({Gate::Casting, "the kernel follows another order: " + evidence.followed}, c.text());
+      record_.fail({Gate::Casting, "the kernel follows another order: " + evidence.followed}, c.text());
     return {};
   }
 
   // At the shape nearest to thirty elements: enough that an axis cannot stand in for another, few enough for kinks.
   Status look_at_gradient(const std::vector<Case>& plan) {
     if (!subject_.joint) {
-      set(Gate::Gradient, Outcome::Skipped, "the op has no gradients");
+      record_.set(Gate::Gradient, Outcome::Skipped, "the op has no gradients");
       return {};
     }
     if (!subject_.backward_is_derivative) {
-      set(Gate::Gradient, Outcome::Skipped, "the profile declares a backward that is not the derivative");
+      record_.set(Gate::Gradient, Outcome::Skipped, "the profile declares a backward that is not the derivative");
       return {};
     }
     options_.step("differentiating by differences");
@@ -252,14 +234,15 @@ class Judge {
     if (best == nullptr) return {};
     KW_TRY(const GradientEvidence evidence, check_gradient(subject_, best->sizes, best->seed));
     if (!evidence.problem.empty())
-      fail({Gate::Gradient, evidence.problem}, "");
+      record_.fail({Gate::Gradient, evidence.problem}, "");
     else if (evidence.directions == 0)
-      set(Gate::Gradient, Outcome::Skipped, "differences settle nowhere: the forward is not smooth at any point tried");
+      record_.set(Gate::Gradient, Outcome::Skipped,
+                  "differences settle nowhere: the forward is not smooth at any point tried");
     else
-      set(Gate::Gradient, Outcome::Passed,
-          fmt::format("{} directions agree with differences of the forward to {:.1g}{}", evidence.directions,
-                      evidence.largest,
-                      evidence.at_kinks > 0 ? fmt::format("; {} ended at a kink", evidence.at_kinks) : ""));
+      record_.set(Gate::Gradient, Outcome::Passed,
+                  fmt::format("{} directions agree with differences of the forward to {:.1g}{}", evidence.directions,
+                              evidence.largest,
+                              evidence.at_kinks > 0 ? fmt::format("; {} ended at a kink", evidence.at_kinks) : ""));
     return {};
   }
 
@@ -276,22 +259,22 @@ class Judge {
     if (wish.elements > 0) {
       KW_TRY(const std::int64_t bytes, bytes_of(subject_, *call, types, device.machine()));
       if (const std::int64_t free = available_memory() / 5 * 4; bytes > free) {
-        past_31_bits_ =
+        record_.past_31_bits =
             fmt::format("; no call of more than 2^31 elements: it takes {:.0f} GB of memory, and {:.0f} are free",
                         1e-9 * static_cast<double>(bytes), 1e-9 * static_cast<double>(free));
         return {};
       }
     }
-    const std::uint64_t seed = Hash64().add(report_.seed).add("large").value();
+    const std::uint64_t seed = Hash64().add(record_.report.seed).add("large").value();
     const Result<LargeOutcome> ran = run_large(subject_, *call, types, *built, device, seed);
     if (!ran && ran.error().kind == ErrorKind::MissingTool) {  // a GPU with less memory
-      past_31_bits_ = "; no call of more than 2^31 elements: " + ran.error().message;
+      record_.past_31_bits = "; no call of more than 2^31 elements: " + ran.error().message;
       return {};
     }
     if (!ran) return Failure(ran.error());
-    if (!ran->refused.empty()) report_.refused.push_back(where + ": " + ran->refused);
-    for (const Finding& finding : ran->findings) fail(finding, where);
-    (wish.elements > 0 ? elements_past_31_bits_ : large_elements_) = ran->elements;
+    if (!ran->refused.empty()) record_.report.refused.push_back(where + ": " + ran->refused);
+    for (const Finding& finding : ran->findings) record_.fail(finding, where);
+    (wish.elements > 0 ? record_.elements_past_31_bits : record_.large_elements) = ran->elements;
     return {};
   }
 
@@ -310,8 +293,8 @@ class Judge {
     longer.limits.time *= kLongerPast31Bits;
     KW_TRY(const std::unique_ptr<device::Device> device, open(longer, 1));
     KW_CHECK(look_at_large(kPast31Bits, *narrowest, builds.of(*narrowest), *device));
-    if (past_31_bits_.empty() && elements_past_31_bits_ == 0 && report_.passed())
-      past_31_bits_ = "; no call of more than 2^31 elements: no output repeats along an axis";
+    if (record_.past_31_bits.empty() && record_.elements_past_31_bits == 0 && record_.report.passed())
+      record_.past_31_bits = "; no call of more than 2^31 elements: no output repeats along an axis";
     return {};
   }
 
@@ -329,7 +312,7 @@ class Judge {
       KW_TRY(const device::CompiledSet built, kernels(c.types));
       Trial trial(subject_, runners);
       KW_TRY(const TrialOutcome outcome, trial.run({c.types, values, c.layout, c.at_start}, expected, built));
-      for (const Finding& finding : outcome.findings) fail(finding, with + ": " + c.text());
+      for (const Finding& finding : outcome.findings) record_.fail(finding, with + ": " + c.text());
       seen.insert(outcome.called.begin(), outcome.called.end());
     }
     return seen.size();
@@ -338,14 +321,14 @@ class Judge {
   // Once more on the GPU under compute-sanitizer: memory, then races.
   Status look_through_the_sanitizer(Builds& builds, bool emulated) {
     if (subject_.manifest.target != kernel::Target::Cuda || emulated) {
-      set(Gate::Sanitized, Outcome::Skipped, "compute-sanitizer watches kernels on a GPU");
+      record_.set(Gate::Sanitized, Outcome::Skipped, "compute-sanitizer watches kernels on a GPU");
       return {};
     }
-    if (!report_.passed()) return {};
+    if (!record_.report.passed()) return {};
     KW_TRY(auto memory, open(options_.device, 1));
     KW_TRY(auto races, open(options_.device, 1));
     if (const Status works = has_sanitizer(*memory); !works) {
-      set(Gate::Sanitized, Outcome::Skipped, works.error().message);
+      record_.set(Gate::Sanitized, Outcome::Skipped, works.error().message);
       return {};
     }
     using Check = device::Device::Check;
@@ -353,21 +336,21 @@ class Judge {
                     std::make_unique<SanitizedDevice>(std::move(races), Check::Races)};
     KW_TRY(const std::size_t kernels,
            look_again("compute-sanitizer", runners, [&](const auto& types) { return builds.of(types); }));
-    if (verdict(Gate::Sanitized).outcome != Outcome::Failed)
-      set(Gate::Sanitized, Outcome::Passed,
-          fmt::format("memcheck and racecheck have nothing to say of {} kernels", kernels));
+    if (record_.verdict(Gate::Sanitized).outcome != Outcome::Failed)
+      record_.set(Gate::Sanitized, Outcome::Passed,
+                  fmt::format("memcheck and racecheck have nothing to say of {} kernels", kernels));
     return {};
   }
 
   // A GPU does not show what was not waited for, if it happens to be there: the emulation does.
   Status look_through_the_emulation(bool emulated) {
-    if (subject_.manifest.target != kernel::Target::Cuda || emulated || !report_.passed()) return {};
+    if (subject_.manifest.target != kernel::Target::Cuda || emulated || !record_.report.passed()) return {};
     device::emulate::Options first, second;
     first.device = second.device = options_.device;
     first.seed = 1, second.seed = 2;
     auto one = device::emulate::open(first), other = device::emulate::open(second);
     if (!one || !other) {
-      set(Gate::Synchronised, Outcome::Skipped, (one ? other : one).error().message);
+      record_.set(Gate::Synchronised, Outcome::Skipped, (one ? other : one).error().message);
       return {};
     }
     Runners runners{std::move(*one), std::move(*other)};
@@ -375,155 +358,23 @@ class Judge {
       return runners.first->compile(subject_.manifest, subject_.files, types);
     });
     if (!kernels && kernels.error().kind == ErrorKind::GateFailed)  // inline PTX, or what the runtime has no twin of
-      set(Gate::Synchronised, Outcome::Skipped, "the emulation cannot run these kernels");
+      record_.set(Gate::Synchronised, Outcome::Skipped, "the emulation cannot run these kernels");
     else if (!kernels)
       return Failure(kernels.error());
-    else if (verdict(Gate::Synchronised).outcome != Outcome::Failed)
-      set(Gate::Synchronised, Outcome::Passed,
-          fmt::format("no race and no divergent barrier in the emulation of {} kernels", *kernels));
+    else if (record_.verdict(Gate::Synchronised).outcome != Outcome::Failed)
+      record_.set(Gate::Synchronised, Outcome::Passed,
+                  fmt::format("no race and no divergent barrier in the emulation of {} kernels", *kernels));
     return {};
-  }
-
-  void add(const OutputError& error, Values values) {
-    const std::string type(ir::info(error.dtype).name);
-    auto row = std::find_if(report_.errors.begin(), report_.errors.end(), [&](const ErrorRow& r) {
-      return r.pass == error.pass && r.tensor == error.tensor && r.type == type;
-    });
-    if (row == report_.errors.end()) row = report_.errors.insert(row, ErrorRow{error.pass, error.tensor, type});
-    ++row->cases;
-    row->elements += error.report.elements;
-    row->beyond += error.report.beyond;
-    row->unjudged += error.unjudged;
-    for (std::size_t i = 0; i < row->by_share.size(); ++i) row->by_share[i] += error.measured.by_share[i];
-    if (values == Values::Ordinary) {
-      row->max_error = std::max(row->max_error, error.measured.max_error);
-      row->max_ulps = std::max(row->max_ulps, error.measured.max_ulps);
-      row->error_99_9 = std::max(row->error_99_9, error.measured.error_99_9);
-      row->ulps_99_9 = std::max(row->ulps_99_9, error.measured.ulps_99_9);
-    }
-    if (error.measured.max_share > row->max_share) {
-      row->max_share = error.measured.max_share;
-      row->bound = error.measured.worst.bound;
-    }
-  }
-
-  // The gates that no case spoke against.
-  void conclude(const std::vector<Case>& plan, std::size_t mixtures) {
-    const int refused = static_cast<int>(report_.refused.size()), served = report_.cases - refused;
-    const std::string all = stopped_early_ ? fmt::format("in the {} cases that were tried", report_.cases)
-                                           : fmt::format("in all {} cases", served);
-    const auto pass = [&](Gate gate, std::string line) {
-      if (verdict(gate).outcome == Outcome::Skipped) set(gate, Outcome::Passed, std::move(line));
-    };
-    const bool built = verdict(Gate::Builds).outcome != Outcome::Failed;
-    pass(Gate::Interface, "shapes, types and strides are the op's own");
-    pass(Gate::Builds,
-         fmt::format("{} files for {} mixtures of types{}", subject_.manifest.files().size(), mixtures, built_for_));
-    verdict(Gate::Style) = judge_style(subject_.manifest, subject_.files);
-    set(Gate::Gain, Outcome::Skipped, "not timed");
-    if (served == 0) return;
-    if (!built && report_.errors.empty()) return;
-    pass(Gate::Runs, "every call ends in time, " + all);
-    const bool faulty = verdict(Gate::Runs).outcome == Outcome::Failed;
-    if (faulty && report_.errors.empty()) return;
-    pass(Gate::Written, "every element is written, " + all);
-    pass(Gate::Outside, "nothing outside is touched, " + all);
-    pass(Gate::Inputs, "inputs are as they were, " + all);
-    pass(Gate::Error, error_line());
-    if (orders_ == 0)
-      set(Gate::Casting, Outcome::Skipped, "nothing is rounded on the way in these types");
-    else
-      pass(Gate::Casting,
-           fmt::format("{} of {} other orders of rounding would have been seen", orders_apart_, orders_));
-    if (subject_.manifest.target == kernel::Target::Cuda && report_.device.find("emulated") != std::string::npos)
-      pass(Gate::Synchronised, "no race and no divergent barrier in two orders of threads, " + all);
-    else if (subject_.manifest.target != kernel::Target::Cuda)
-      set(Gate::Synchronised, Outcome::Skipped, "only the emulation of a GPU can see it");
-    if (!subject_.deterministic())
-      set(Gate::Deterministic, Outcome::Skipped, "the profile lets runs differ, and the kernels make use of it");
-    else
-      pass(Gate::Deterministic, "two runs agree to the bit, with one thread and with several, " + all);
-    pass(Gate::Fresh, fmt::format("a second call with other inputs is right, in {} cases", fresh_cases_));
-    near_bound();
-    reach(plan.size());
-  }
-
-  std::string error_line() const {
-    double share = 0, ulps = 0, ulps_most = 0;
-    const ErrorRow* worst = nullptr;
-    std::int64_t elements = 0, unjudged = 0;
-    for (const ErrorRow& row : report_.errors) {
-      elements += row.elements;
-      unjudged += row.unjudged;
-      ulps = std::max(ulps, row.max_ulps);
-      ulps_most = std::max(ulps_most, row.ulps_99_9);
-      if (worst == nullptr || row.max_share > share) share = row.max_share, worst = &row;
-    }
-    if (worst == nullptr) return "nothing to compare";
-    return fmt::format(
-               "{} elements; ordinary values at most {:.3g} ulps off, 99.9 % within {:.3g}; nearest to its bound: {} "
-               "({}), "
-               "{:.0f} %{}",
-               elements, ulps, ulps_most, worst->tensor, worst->type, 100 * share,
-               unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "") +
-           (large_elements_ > 0
-                ? fmt::format("; {:.0f} million in a large call", 1e-6 * static_cast<double>(large_elements_))
-                : "") +
-           (elements_past_31_bits_ > 0
-                ? fmt::format("; {:.0f} million in one past 2^31", 1e-6 * static_cast<double>(elements_past_31_bits_))
-                : "") +
-           past_31_bits_;
-  }
-
-  void near_bound() {
-    std::vector<std::string> near;
-    for (const ErrorRow& row : report_.errors)
-      if ((row.type == "f32" || row.type == "f64") && row.beyond == 0 && row.max_share > kNearBound)
-        near.push_back(fmt::format("{} of the {} pass in {}: {:.0f} % of its bound", row.tensor, row.pass, row.type,
-                                   100 * row.max_share));
-    set(Gate::NearBound, near.empty() ? Outcome::Passed : Outcome::Flagged,
-        near.empty() ? fmt::format("every error in f32 and f64 is below {:.0f} % of its bound", 100 * kNearBound)
-                     : near.front());
-    verdict(Gate::NearBound).evidence = std::move(near);
-  }
-
-  void reach(std::size_t planned) {
-    std::vector<std::string> missed;
-    for (const kernel::Pass& pass : subject_.manifest.passes)
-      for (const kernel::Step& step : pass.steps)
-        for (const kernel::Entry& entry : step.entries)
-          if (!called_.contains(entry.symbol)) report_.unreached.push_back(entry.symbol);
-    for (const std::string& symbol : report_.unreached) missed.push_back("never called: " + symbol);
-    for (const std::string& refused : report_.refused) missed.push_back("refused: " + refused);
-    if (static_cast<std::size_t>(report_.cases) < planned)
-      missed.push_back(fmt::format("{} of {} cases were not tried any more",
-                                   planned - static_cast<std::size_t>(report_.cases), planned));
-    set(Gate::Reach, missed.empty() ? Outcome::Passed : Outcome::Flagged,
-        missed.empty() ? "every kernel was called, and every case was served" : missed.front());
-    if (missed.size() > kMostEvidence) missed.resize(kMostEvidence);
-    verdict(Gate::Reach).evidence = std::move(missed);
   }
 
   const Subject& subject_;
   const JudgeOptions& options_;
-  Report report_;
-  std::set<std::string> called_;
-  int orders_ = 0, orders_apart_ = 0, looks_ = 0, fresh_cases_ = 0;
-  std::int64_t large_elements_ = 0;         // compared in a call too large for the interpreter
-  std::int64_t elements_past_31_bits_ = 0;  // in one of more than 2^31
-  std::string past_31_bits_;                // why there was none
-  std::string built_for_;                   // ", for sm_80, sm_90"
+  Record record_;
+  int looks_ = 0;
   std::vector<std::pair<const Case*, std::set<std::string>>> served_;  // and the kernels that each case called
-  bool stopped_early_ = false;
 };
 
 }  // namespace
-
-std::string kernel_hash(const kernel::Manifest& manifest, const device::Sources& files) {
-  std::string all = kernel::to_json(manifest);
-  for (const auto& [path, text] : files) all += fmt::format("\n{} {}\n{}", path, text.size(), text);
-  return sha256_hex(all);
-}
 
 Result<Report> judge(const Subject& subject, const JudgeOptions& options) { return Judge(subject, options).run(); }
 

@@ -34,7 +34,4 @@ struct JudgeOptions {
 // An error is the engine's own, or the machine's; what is wrong with the kernels is in the report.
 Result<Report> judge(const Subject& subject, const JudgeOptions& options);
 
-// Of manifest and files: it changes when the kernel does.
-std::string kernel_hash(const kernel::Manifest& manifest, const device::Sources& files);
-
 }  // namespace kw::verify

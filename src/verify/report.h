@@ -71,7 +71,7 @@ struct Report {
   int cases = 0;
   std::vector<std::string> refused;    // cases that no kernel serves, and why
   std::vector<std::string> unreached;  // symbols of kernels that no case called
-  std::vector<Verdict> verdicts;     // in the order of the gates
+  std::vector<Verdict> verdicts;       // in the order of the gates
   std::vector<ErrorRow> errors;
   std::vector<KernelRow> kernels;  // empty where nothing was assembled
   std::vector<SpeedRow> speeds;    // empty where nothing was timed

@@ -1,8 +1,11 @@
 #include "verify/subject.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
+#include "base/hash.h"
 #include "ir/derivative/derivative.h"
 #include "ir/text/parse.h"
 #include "kernel/types.h"
@@ -142,6 +145,12 @@ std::vector<std::string> interface_flaws(const Subject& subject) {
     if (!subject.manifest.types.contains(parameter.name))
       flaws.push_back("the manifest does not say which dtypes " + parameter.name + " may be");
   return flaws;
+}
+
+std::string kernel_hash(const kernel::Manifest& manifest, const device::Sources& files) {
+  std::string all = kernel::to_json(manifest);
+  for (const auto& [path, text] : files) all += fmt::format("\n{} {}\n{}", path, text.size(), text);
+  return sha256_hex(all);
 }
 
 }  // namespace kw::verify

@@ -59,4 +59,7 @@ std::string identifier(std::string_view name);
 // type or a shape that differs, a pass that is not there. Empty: it fits.
 std::vector<std::string> interface_flaws(const Subject& subject);
 
+// Of manifest and files: it changes when the kernel does.
+std::string kernel_hash(const kernel::Manifest& manifest, const device::Sources& files);
+
 }  // namespace kw::verify
