@@ -295,20 +295,26 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   // Rows longer than a block, and enough elements for every thread, where they do not lie densely.
   const Sizes* longest = nullptr;
   const Sizes* largest = nullptr;
-  const Sizes* tallest = nullptr;   // the most rows
-  const Sizes* flattest = nullptr;  // one row
+  const Sizes* tallest = nullptr;  // the most rows
   const auto row = [&](const Sizes& s) { return last_size(subject, s); };
   for (const Sizes& shape : shapes) {
     if (size(shape) > 1 && size(shape) > row(shape) && (longest == nullptr || row(shape) > row(*longest)))
       longest = &shape;
-    if (size(shape) > 1 && size(shape) == row(shape) && (flattest == nullptr || size(shape) < size(*flattest)))
-      flattest = &shape;
     if (largest == nullptr || size(shape) > size(*largest)) largest = &shape;
     if (tallest == nullptr || size(shape) / row(shape) > size(*tallest) / row(*tallest)) tallest = &shape;
   }
-  for (const Sizes* shape : {longest, largest, tallest, flattest})
+  std::vector<Sizes> apart;
+  for (const Sizes* shape : {longest, largest, tallest})
+    if (shape != nullptr && size(*shape) > 0) apart.push_back(*shape);
+  // An axis of one or of two, for which an index may be left out or halved.
+  for (const std::string& name : names)
+    for (const std::int64_t few_of_it : {1, 2}) {
+      Sizes sizes = fitted(subject, name, few_of_it, 5);
+      if (admits(subject, sizes, options.most_elements)) apart.push_back(std::move(sizes));
+    }
+  for (const Sizes& shape : apart)
     for (const Layout layout : {Layout::Gaps, Layout::Transposed, Layout::Mixed})
-      if (shape != nullptr && size(*shape) > 0) add({.types = mixtures[0], .sizes = *shape, .layout = layout});
+      add({.types = mixtures[0], .sizes = shape, .layout = layout});
   for (const Sizes& shape : few) {
     for (const Values values : kValues)
       if (values != Values::Ordinary) add({.types = mixtures[0], .sizes = shape, .values = values});

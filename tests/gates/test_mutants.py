@@ -36,9 +36,9 @@ def shown(mutants):
 
 
 def judge(mutants, count):
-    reached = [m for m in mutants if m["reached"]]
-    assert len(reached) == count
-    survivors = [m for m in reached if not m["caught_by"]]
+    counted = [m for m in mutants if m["reached"] and not m["same_code"]]
+    assert len(counted) == count
+    survivors = [m for m in counted if not m["caught_by"]]
     unproven = [m for m in survivors if not any(proves(entry, m) for entry in EQUIVALENT)]
     assert not unproven, shown(unproven)
     assert len(survivors) <= max(1, 0.02 * count), shown(survivors)

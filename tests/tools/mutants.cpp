@@ -3,9 +3,10 @@
 //   mutants COUNT SEED JOBS EXAMPLE.py… > RESULTS.jsonl
 //
 // Every example is taken for both targets, cpu and cuda (emulated). One line per mutant: {"target", "example", "file",
-// "line", "function", "kind", "before", "after", "reached", "caught_by": […], "seconds"}. A mutant that survives with
-// the op's own types is put to every mixture before it counts as a survivor. What does not compile is no mutant, and
-// neither is a change of a line that no case comes to (it is listed, "reached": false): another is drawn in its place.
+// "line", "function", "kind", "before", "after", "same_code", "reached", "caught_by": […], "seconds"}. A mutant that
+// survives with the op's own types is put to every mixture before it counts as a survivor. What does not compile is no
+// mutant; neither is what compiles to the same code in every mixture, nor a change of a line that no case comes to
+// (these are listed, "same_code": true and "reached": false): another is drawn in its place.
 // The mutants depend on COUNT, SEED and the examples alone, not on JOBS, which run side by side.
 #include <algorithm>
 #include <atomic>
@@ -16,8 +17,10 @@
 #include <thread>
 
 #include "act/act.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "device/cpu/compiler.h"
+#include "device/emulate/device.h"
 #include "device/worker_main.h"
 #include "ir/random/dice.h"
 #include "mutate.h"
@@ -90,6 +93,19 @@ class Original {
     return gates;
   }
 
+  // Does the file compile to the bytes that it compiles to without the change, whatever the types?
+  Result<bool> compiles_to_the_same(const std::string& file, const std::string& text) const {
+    KW_TRY(const auto device, open());
+    device::Sources changed = subject_.files;
+    changed[file] = text;
+    for (const kernel::TypeBinding& types : verify::type_mixtures(subject_, false)) {
+      KW_TRY(const std::string before, code_of(*device, subject_.files, file, types));
+      KW_TRY(const std::string after, code_of(*device, changed, file, types));
+      if (before != after) return false;
+    }
+    return true;
+  }
+
   // Does any case come to a line of the original? Where it is in doubt, yes.
   Result<bool> reaches(const std::string& file, int line) const {
     const std::string trap = test::with_trap(subject_.files.at(file), line);
@@ -101,6 +117,20 @@ class Original {
   }
 
  private:
+  Result<std::unique_ptr<device::Device>> open() const {
+    const device::DeviceOptions device = options(true).device;
+    if (subject_.manifest.target == kernel::Target::Cpu) return device::open_device(kernel::Target::Cpu, device);
+    return device::emulate::open({.device = device});
+  }
+
+  Result<std::string> code_of(device::Device& device, const device::Sources& files, const std::string& file,
+                              const kernel::TypeBinding& types) const {
+    KW_TRY(const device::CompiledSet set, device.compile(subject_.manifest, files, types));
+    for (const device::CompiledFile& compiled : set.files)
+      if (compiled.file == file) return read_file(compiled.library);
+    return fail(ErrorKind::Internal, file + " was not compiled");
+  }
+
   verify::JudgeOptions options(bool own_types) const {
     verify::JudgeOptions options;
     options.cases.seed = seed_;
@@ -134,22 +164,26 @@ Status run(const Task& task, std::uint64_t seed, std::mutex& output) {
     const auto start = std::chrono::steady_clock::now();
     KW_TRY(std::vector<std::string> gates, original.caught_by(file, mutant.text, true));
     if (std::find(gates.begin(), gates.end(), "builds") != gates.end()) continue;
-    bool reached = true;
+    bool same_code = false, reached = true;
     if (gates.empty()) {
+      KW_TRY(same_code, original.compiles_to_the_same(file, mutant.text));
+    }
+    if (gates.empty() && !same_code) {
       KW_TRY(reached, original.reaches(file, mutant.line));
     }
-    if (gates.empty() && reached) {
+    if (gates.empty() && !same_code && reached) {
       KW_TRY(gates, original.caught_by(file, mutant.text, false));
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::lock_guard lock(output);
-    std::cout << nlohmann::ordered_json{{"target", target},        {"example", name_of(task)},    {"file", file},
-                                        {"line", mutant.line},     {"function", mutant.function}, {"kind", mutant.kind},
-                                        {"before", mutant.before}, {"after", mutant.after},       {"reached", reached},
-                                        {"caught_by", gates},      {"seconds", seconds}}
-                     .dump()
-              << std::endl;
-    done += reached ? 1 : 0;
+    std::cout
+        << nlohmann::ordered_json{{"target", target},        {"example", name_of(task)},    {"file", file},
+                                  {"line", mutant.line},     {"function", mutant.function}, {"kind", mutant.kind},
+                                  {"before", mutant.before}, {"after", mutant.after},       {"same_code", same_code},
+                                  {"reached", reached},      {"caught_by", gates},          {"seconds", seconds}}
+               .dump()
+        << std::endl;
+    done += reached && !same_code ? 1 : 0;
   }
   return {};
 }

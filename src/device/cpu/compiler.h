@@ -21,6 +21,8 @@ Result<Compiler> find_compiler(const std::string& wanted = {});
 // that the source spells out: no fused multiply-add that was not asked for, no reordering, no flushing of small
 // numbers.
 const std::vector<std::string>& kernel_flags();
+// The same, with a crash at the first index beyond one of a kernel's own arrays.
+std::vector<std::string> checking_flags();
 inline constexpr const char* kOfGccAlone = "-fno-thread-jumps";  // clang refuses what it has no such pass for
 
 }  // namespace kw::device::cpu

@@ -17,6 +17,7 @@ struct Line {
   bool in_wrapper = false;   // a kernel that only hands its arguments on
   bool in_c = false;         // one for the cpu
   bool idle = false;         // in a block that computes nothing
+  bool ahead = false;        // where a row is fetched before its turn
 };
 
 // "T32 kept[kVectors][kVector];": how much room there is, at the least.
@@ -28,7 +29,7 @@ bool is_room(std::string_view code) {
 bool decides_speed(const std::string& line) {
   const std::string_view text = trim(line);
   return text.starts_with("#") || text.starts_with("//") || text.starts_with("constexpr") ||
-         text.find("kw::streams<") != std::string_view::npos || text.starts_with("using ") ||
+         text.find("kw::streams") != std::string_view::npos || text.starts_with("using ") ||
          text.starts_with("template") || text.starts_with("namespace") || text.starts_with("extern") ||
          text.starts_with("KW_SHARED") || text.starts_with("KW_UNROLL") || is_room(text);
 }
@@ -105,6 +106,19 @@ void mark_idle_blocks(std::vector<Line>& lines) {
   }
 }
 
+void mark_blocks_ahead(std::vector<Line>& lines) {
+  int depth = 0, since = 0;  // 0: not within
+  for (Line& line : lines) {
+    const std::string_view code = trim(line.text);
+    if (code.ends_with("{")) ++depth;
+    if (since == 0 && code == "if constexpr (kAhead) {") since = depth;
+    line.ahead = since > 0;
+    if (!code.starts_with("}")) continue;
+    if (depth == since) since = 0;
+    if (!code.ends_with("{")) --depth;
+  }
+}
+
 // Names that a function declares, in order; each once.
 std::vector<std::string> declared(const std::vector<Line>& lines, const std::string& function) {
   static const std::regex kDeclared(
@@ -120,11 +134,13 @@ std::vector<std::string> declared(const std::vector<Line>& lines, const std::str
 
 class Mutator {
  public:
-  Mutator(const std::string& source, const std::set<std::string>& skipped) : lines_(lines_of(source)) {
+  Mutator(const std::string& source, const std::set<std::string>& skipped) : source_(source), lines_(lines_of(source)) {
     mark_idle_blocks(lines_);
+    mark_blocks_ahead(lines_);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const Line& line = lines_[i];
       if (line.idle || line.function.empty() || skipped.contains(line.function) || decides_speed(line.text)) continue;
+      if (!is_called(line)) continue;
       operators(i);
       numbers(i);
       if (!line.in_wrapper) {
@@ -143,6 +159,13 @@ class Mutator {
     for (std::size_t i = 0; i < lines_.size(); ++i) text += (i == at ? changed : lines_[i].text) + "\n";
     mutants_.push_back({std::move(text), static_cast<int>(at) + 1, lines_[at].function, kind,
                         std::string(trim(lines_[at].text)), std::string(trim(changed))});
+  }
+
+  // A template that no kernel of the file instantiates makes no code.
+  bool is_called(const Line& line) const {
+    const std::size_t declared = source_.find(line.function + "(");
+    return line.in_wrapper || source_.find(line.function + "<") != std::string::npos ||
+           source_.find(line.function + "(", declared + 1) != std::string::npos;
   }
 
   // Operators stand between blanks; brackets of templates do not.
@@ -170,6 +193,10 @@ class Mutator {
       // One more round of a loop that goes by tiles is empty.
       if (std::string_view(from) == " < " &&
           (code.find("+= k") != std::string::npos || code.find("tile < tiles;") != std::string::npos))
+        continue;
+      // One more vector of a row that is fetched as a whole: it begins past the row's end, which guards keep within the
+      // vectors that there are.
+      if (std::string_view(from) == " < " && lines_[at].ahead && code.find("v < kVectors;") != std::string::npos)
         continue;
       for (std::size_t found = code.find(from); found != std::string::npos; found = code.find(from, found + 1)) {
         std::string changed = lines_[at].text;
@@ -338,6 +365,7 @@ class Mutator {
     }
   }
 
+  const std::string& source_;
   std::vector<Line> lines_;
   std::vector<Mutant> mutants_;
 };

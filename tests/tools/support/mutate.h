@@ -5,13 +5,14 @@
 //
 // Not changed is what decides speed alone: parameters of the schedule, pragmas, whether stores go past the cache, how
 // much room an array has. Nor what is known to change no result, each for a reason that its rule gives:
-//   how often a loop over tiles goes on past the end, or a tail of no elements is asked for: both are empty
+//   how often a loop over tiles goes on past the end, or one over the vectors of a row that is fetched as a whole, or a
+//   tail of no elements is asked for: all are empty
 //   a rounding whose value is rounded again to the same type, and nothing else
 //   the rounding of a half or a double, which is exact but at the ends of the type's range
 //   the inner of two roundings, where it is to a type that holds the outer one
 //   strides of axes that were merged into others, or that are known to be 1
 //   turns of reductions that do not meet each other
-//   blocks that compute nothing
+//   blocks that compute nothing, and templates that no kernel of the file instantiates
 #pragma once
 
 #include <cstdint>

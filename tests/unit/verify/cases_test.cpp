@@ -54,6 +54,28 @@ TEST(Reach, KernelsForLongRowsGetLongRows) {
   EXPECT_GT(more[0].at("rows"), 1);  // what rows share is tried too
 }
 
+TEST(Reach, ARowThatFillsItsSharedMemoryGoesPastIt) {
+  Subject subject = norm();
+  for (kernel::Entry& entry : subject.manifest.passes[0].steps[0].entries) {
+    entry.launch.grid = {"rows", "1", "1"}, entry.launch.block = {"32", "1", "1"};
+    if (entry.symbol == "streamed") entry.launch.shared_bytes = "min(4*cols, 160000)";
+  }
+  std::int64_t longest = 0;
+  for (const kernel::Sizes& sizes : shapes_that_reach(subject, {}, {}, {}, 150'000))
+    if (sizes.at("cols") % 4 == 0) longest = std::max(longest, sizes.at("cols"));
+  EXPECT_GT(4 * longest, 160'000);
+}
+
+TEST(Reach, KernelsForRaggedRowsGetLongOddRows) {
+  Subject subject = norm();
+  subject.manifest.passes[0].steps[0].entries.back().guards = {"cols <= 1024"};
+  subject.manifest.passes[0].steps[0].entries.push_back(entry("long and odd", {}));
+  std::set<std::string> symbols;
+  for (const kernel::Sizes& sizes : shapes_that_reach(subject, {}, {}, {}, 150'000))
+    symbols.merge(reached(subject, sizes, {}, {}));
+  EXPECT_EQ(symbols.count("long and odd"), 1u);
+}
+
 TEST(Reach, NoShapeIsLargerThanTheLimit) {
   const std::vector<kernel::Sizes> more = shapes_that_reach(norm(), {}, {}, {}, 5'000);
   EXPECT_FALSE(more.empty());
@@ -76,9 +98,11 @@ TEST(Cases, LayoutsAreTriedWhereNoSizeStandsInForAnother) {
 }
 
 TEST(Cases, OneRowAndTwoRowsAreTriedInOtherOrdersAndWithGaps) {
+  Subject subject = norm();
+  subject.shapes = {{{"rows", 3}, {"cols", 5000}}, {{"rows", 5000}, {"cols", 3}}};  // others than these are tried too
   for (const std::int64_t rows : {1, 2}) {
     bool tried = false;
-    for (const Case& c : plan_cases(norm(), {.seed = 1, .most_elements = 20'000}))
+    for (const Case& c : plan_cases(subject, {.seed = 1, .most_elements = 20'000}))
       tried |= c.layout == Layout::Mixed && c.sizes.at("rows") == rows && c.sizes.at("cols") > 1;
     EXPECT_TRUE(tried) << rows;
   }
