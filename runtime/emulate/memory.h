@@ -1,6 +1,10 @@
 // The emulated twin of runtime/cuda/memory.h: every access is checked, and a copy lands when it is waited for.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+
 #include "element.h"
 
 namespace kw {
@@ -14,9 +18,12 @@ KW_DEVICE void store(T* to, std::type_identity_t<T> value, emulate::Place place 
   emulate::put(to, value, place);
 }
 
+// What was not loaded is not a number.
 template <class T, int N>
 struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   T elements[N];
+  Vector() { std::memset(static_cast<void*>(elements), 0xff, sizeof(elements)); }
+  Vector(std::initializer_list<T> values) { std::copy(values.begin(), values.end(), elements); }
   KW_DEVICE T& operator[](int i) { return elements[i]; }
   KW_DEVICE const T& operator[](int i) const { return elements[i]; }
 };

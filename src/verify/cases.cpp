@@ -287,8 +287,11 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   if (mixtures.empty()) return cases;
   for (std::size_t i = 0; i < shapes.size(); ++i)
     add({.types = mixtures[0], .sizes = shapes[i], .fresh = i == 1 || i == 3});
+  // A single row lies densely however far the next one would be: no size can be read off its stride.
   for (const Sizes& shape : shapes_that_reach(subject, shapes, mixtures[0], options.machine, options.most_to_reach))
-    add({.types = mixtures[0], .sizes = shape});
+    add({.types = mixtures[0],
+         .sizes = shape,
+         .layout = size(shape) == last_size(subject, shape) ? Layout::Gaps : Layout::Dense});
   for (const Sizes& shape : few)
     for (const Layout layout : kLayouts)
       if (layout != Layout::Dense) add({.types = mixtures[0], .sizes = shape, .layout = layout});

@@ -300,11 +300,16 @@ class Judge {
 
   // The calls that reach every kernel, put to other runners: how many kernels they reach.
   using Kernels = std::function<Result<device::CompiledSet>(const kernel::TypeBinding&)>;
-  Result<std::size_t> look_again(const std::string& with, Runners& runners, const Kernels& kernels) {
+  Result<std::size_t> look_again(const std::string& with, Runners& runners, const Kernels& kernels, bool few = false) {
     std::vector<std::set<std::string>> reached;
-    for (const auto& [c, symbols] : served_) reached.push_back(symbols);
+    std::vector<std::int64_t> elements;
+    for (const auto& [c, symbols] : served_) {
+      reached.push_back(symbols);
+      elements.push_back(most_elements(subject_, c->sizes));
+    }
     std::set<std::string> seen;
-    for (const std::size_t i : calls_that_reach_all(reached, kMostCallsAgain)) {
+    for (const std::size_t i :
+         few ? calls_that_reach_all(reached, kMostCallsAgain) : smallest_calls_that_reach_all(reached, elements)) {
       const Case& c = *served_[i].first;
       options_.step(with + ": " + c.text());
       KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
@@ -318,26 +323,47 @@ class Judge {
     return seen.size();
   }
 
-  // Buffers have fences, a kernel's own arrays have none: once more with every index of theirs checked.
+  // Kernels whose own arrays are watched: every index (cpu), every access (the emulation of a GPU).
+  Result<Runners> open_watched() const {
+    Runners runners;
+    if (subject_.manifest.target == kernel::Target::Cpu) {
+      device::DeviceOptions options = options_.device;
+      options.compiler_flags = device::cpu::checking_flags();
+      KW_TRY(runners.first, open(options, 1));
+      KW_TRY(runners.second, open(options, 2));
+      return runners;
+    }
+    device::emulate::Options options{.device = options_.device, .seed = 1, .sanitize = true};
+    KW_TRY(runners.first, device::emulate::open(options));
+    options.seed = 2;
+    KW_TRY(runners.second, device::emulate::open(options));
+    return runners;
+  }
+
+  // Buffers have fences, a kernel's own arrays have none: once more, where theirs are watched too.
   Status look_into_arrays() {
     if (!record_.report.passed()) return {};
-    device::DeviceOptions options = options_.device;
-    options.compiler_flags = device::cpu::checking_flags();
-    Runners runners;
-    KW_TRY(runners.first, open(options, 1));
-    KW_TRY(runners.second, open(options, 2));
+    Result<Runners> opened = open_watched();
+    if (!opened && opened.error().kind == ErrorKind::MissingTool) {
+      record_.set(Gate::Sanitized, Outcome::Skipped, opened.error().message);
+      return {};
+    }
+    if (!opened) return Failure(opened.error());
+    Runners& runners = *opened;
     KW_TRY(const std::size_t kernels, look_again("arrays checked", runners, [&](const auto& types) {
              return runners.first->compile(subject_.manifest, subject_.files, types);
            }));
     if (record_.report.passed())
-      record_.set(Gate::Sanitized, Outcome::Passed, fmt::format("no index beyond an array in {} kernels", kernels));
+      record_.set(Gate::Sanitized, Outcome::Passed,
+                  fmt::format("nothing beyond an array of its own in {} kernels", kernels));
     return {};
   }
 
   // Once more on the GPU under compute-sanitizer: memory, then races.
   Status look_through_the_sanitizer(Builds& builds, bool emulated) {
     if (subject_.manifest.target == kernel::Target::Cpu) return look_into_arrays();
-    if (subject_.manifest.target != kernel::Target::Cuda || emulated) {
+    if (subject_.manifest.target == kernel::Target::Cuda && emulated) return look_into_arrays();
+    if (subject_.manifest.target != kernel::Target::Cuda) {
       record_.set(Gate::Sanitized, Outcome::Skipped, "compute-sanitizer watches kernels on a GPU");
       return {};
     }
@@ -352,7 +378,8 @@ class Judge {
     Runners runners{std::make_unique<SanitizedDevice>(std::move(memory), Check::Memory),
                     std::make_unique<SanitizedDevice>(std::move(races), Check::Races)};
     KW_TRY(const std::size_t kernels,
-           look_again("compute-sanitizer", runners, [&](const auto& types) { return builds.of(types); }));
+           look_again(
+               "compute-sanitizer", runners, [&](const auto& types) { return builds.of(types); }, true));
     if (record_.verdict(Gate::Sanitized).outcome != Outcome::Failed)
       record_.set(Gate::Sanitized, Outcome::Passed,
                   fmt::format("memcheck and racecheck have nothing to say of {} kernels", kernels));
@@ -371,9 +398,9 @@ class Judge {
       return {};
     }
     Runners runners{std::move(*one), std::move(*other)};
-    const auto kernels = look_again("emulated", runners, [&](const auto& types) {
-      return runners.first->compile(subject_.manifest, subject_.files, types);
-    });
+    const auto kernels = look_again(
+        "emulated", runners,
+        [&](const auto& types) { return runners.first->compile(subject_.manifest, subject_.files, types); }, true);
     if (!kernels && kernels.error().kind == ErrorKind::GateFailed)  // inline PTX, or what the runtime has no twin of
       record_.set(Gate::Synchronised, Outcome::Skipped, "the emulation cannot run these kernels");
     else if (!kernels)

@@ -1,5 +1,8 @@
 #include "verify/reach.h"
 
+#include <algorithm>
+#include <map>
+
 #include "verify/cases.h"
 #include "verify/trial.h"
 
@@ -8,8 +11,11 @@ namespace {
 
 const char* const kPastMemory = ", past its shared memory";
 
-Result<std::set<std::string>> entries_of(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
-                                         const kernel::TypeBinding& types, const kernel::Machine& machine) {
+// Entries that a call of these sizes runs, and the shared memory that each asks for.
+using Launched = std::map<std::string, std::int64_t>;
+
+Status add_launched(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
+                    const kernel::TypeBinding& types, const kernel::Machine& machine, Launched& all) {
   kernel::Facts facts;
   facts.sizes = sizes;
   facts.machine = machine;
@@ -21,18 +27,47 @@ Result<std::set<std::string>> entries_of(const Subject& subject, const kernel::P
   }
   kernel::Facts doubled = facts;
   for (auto& [name, size] : doubled.sizes) size *= 2;
-  std::set<std::string> symbols;
+  Launched here;
   for (const kernel::Step& step : pass.steps) {
     if (step.kind != kernel::Step::Kind::Kernel) continue;
     KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
-    symbols.insert(entry->symbol);
+    here[entry->symbol] = 0;
     // Twice the sizes would get no more shared memory: what does not fit into it goes another way.
     if (entry->launch.shared_bytes == "0") continue;
     KW_TRY(const kernel::LaunchShape own, kernel::launch_of(*entry, facts));
     KW_TRY(const kernel::LaunchShape larger, kernel::launch_of(*entry, doubled));
-    if (own.shared_bytes > 0 && larger.shared_bytes <= own.shared_bytes) symbols.insert(entry->symbol + kPastMemory);
+    here[entry->symbol] = own.shared_bytes;
+    if (own.shared_bytes > 0 && larger.shared_bytes <= own.shared_bytes) here[entry->symbol + kPastMemory] = 0;
   }
-  return symbols;
+  all.merge(here);
+  return {};
+}
+
+Launched launched(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
+                  const kernel::Machine& machine) {
+  Launched all;
+  for (const kernel::Pass& pass : subject.manifest.passes)
+    static_cast<void>(add_launched(subject, pass, sizes, types, machine, all));  // a pass that serves them not has none
+  return all;
+}
+
+// The largest size up to `most`, in steps, for which an entry runs with the memory that it has at `size`: there
+// it is full. `size` itself where it is never full.
+template <class At>
+std::int64_t full(const At& at, const std::string& entry, std::int64_t size, std::int64_t most, std::int64_t step) {
+  const std::int64_t bytes = at(size).at(entry);
+  const auto same = [&](std::int64_t steps) {
+    const Launched there = at(size + steps * step);
+    const auto found = there.find(entry);
+    return found != there.end() && found->second == bytes;
+  };
+  std::int64_t low = 0, high = (most - size) / step;
+  if (high < 1 || same(high)) return size;
+  while (high - low > 1) {
+    const std::int64_t middle = (low + high) / 2;
+    (same(middle) ? low : high) = middle;
+  }
+  return size + low * step;
 }
 
 }  // namespace
@@ -40,8 +75,7 @@ Result<std::set<std::string>> entries_of(const Subject& subject, const kernel::P
 std::set<std::string> reached(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
                               const kernel::Machine& machine) {
   std::set<std::string> all;
-  for (const kernel::Pass& pass : subject.manifest.passes)
-    if (auto symbols = entries_of(subject, pass, sizes, types, machine)) all.merge(*symbols);
+  for (const auto& [entry, bytes] : launched(subject, sizes, types, machine)) all.insert(entry);
   return all;
 }
 
@@ -66,10 +100,21 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
           if (!admits(subject, sizes, most)) continue;
           // Many rows keep many blocks busy, which costs more than as many elements.
           if (most_elements(subject, sizes) / last_size(subject, sizes) > most / kElementsOfRow) continue;
-          std::set<std::string> here = reached(subject, sizes, types, machine);
-          const std::size_t before = known.size();
-          known.merge(here);
-          if (known.size() > before) found.push_back(std::move(sizes));
+          const std::int64_t size = sizes.at(symbol);
+          const auto at = [&](std::int64_t n) {
+            return launched(subject, fitted(subject, symbol, n, others), types, machine);
+          };
+          std::set<kernel::Sizes> more;
+          for (const auto& [entry, bytes] : at(size)) {
+            if (!known.insert(entry).second) continue;
+            more.insert(sizes);
+            if (entry.ends_with(kPastMemory)) continue;
+            const std::int64_t most_of_it = full(at, entry, size, most, past.by == 8 ? 8 : 1);
+            if (most_of_it > size) more.insert(fitted(subject, symbol, most_of_it, 1));
+          }
+          for (const kernel::Sizes& shape : more)
+            if (admits(subject, shape, most) && std::find(found.begin(), found.end(), shape) == found.end())
+              found.push_back(shape);
           break;
         }
   return found;

@@ -1,6 +1,7 @@
 #include "verify/sanitized.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace kw::verify {
 
@@ -33,6 +34,21 @@ std::vector<std::size_t> calls_that_reach_all(const std::vector<std::set<std::st
     if (gain == 0) break;
     chosen.push_back(best);
     seen.insert(reached[best].begin(), reached[best].end());
+  }
+  return chosen;
+}
+
+std::vector<std::size_t> smallest_calls_that_reach_all(const std::vector<std::set<std::string>>& reached,
+                                                       const std::vector<std::int64_t>& elements) {
+  std::vector<std::size_t> order(reached.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return elements[a] < elements[b]; });
+  std::vector<std::size_t> chosen;
+  std::set<std::string> seen;
+  for (const std::size_t i : order) {
+    const std::size_t before = seen.size();
+    seen.insert(reached[i].begin(), reached[i].end());
+    if (elements[i] > 0 && seen.size() > before) chosen.push_back(i);
   }
   return chosen;
 }

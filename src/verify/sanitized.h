@@ -46,4 +46,8 @@ Status has_sanitizer(device::Device& device);
 // positions, in the order in which each adds the most.
 std::vector<std::size_t> calls_that_reach_all(const std::vector<std::set<std::string>>& reached, std::size_t most);
 
+// The same, without a limit, and of the calls that reach a kernel the one with the fewest elements.
+std::vector<std::size_t> smallest_calls_that_reach_all(const std::vector<std::set<std::string>>& reached,
+                                                       const std::vector<std::int64_t>& elements);
+
 }  // namespace kw::verify

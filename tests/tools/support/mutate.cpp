@@ -29,9 +29,9 @@ bool is_room(std::string_view code) {
 bool decides_speed(const std::string& line) {
   const std::string_view text = trim(line);
   return text.starts_with("#") || text.starts_with("//") || text.starts_with("constexpr") ||
-         text.find("kw::streams") != std::string_view::npos || text.starts_with("using ") ||
-         text.starts_with("template") || text.starts_with("namespace") || text.starts_with("extern") ||
-         text.starts_with("KW_SHARED") || text.starts_with("KW_UNROLL") || is_room(text);
+         text.find("kw::streams") != std::string_view::npos || text.starts_with("kw::prefetch(") ||
+         text.starts_with("using ") || text.starts_with("template") || text.starts_with("namespace") ||
+         text.starts_with("extern") || text.starts_with("KW_SHARED") || text.starts_with("KW_UNROLL") || is_room(text);
 }
 
 // Which line belongs to which function: a function begins with "void NAME(" and its body after the first "{" at an end.
@@ -134,7 +134,8 @@ std::vector<std::string> declared(const std::vector<Line>& lines, const std::str
 
 class Mutator {
  public:
-  Mutator(const std::string& source, const std::set<std::string>& skipped) : source_(source), lines_(lines_of(source)) {
+  Mutator(const std::string& source, const std::set<std::string>& skipped)
+      : source_(source), skipped_(skipped), lines_(lines_of(source)) {
     mark_idle_blocks(lines_);
     mark_blocks_ahead(lines_);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -188,15 +189,16 @@ class Mutator {
     for (const auto& [from, to] : kSwaps) {
       // A count of tiles that is too large gives tiles past the end, which are empty.
       if (counts_tiles && std::string_view(to) == " + ") continue;
+      if (counts_elements_of_tiles(at) && std::string_view(to) == " + ") continue;
       // A tail of no elements is empty too.
       if (std::string_view(from) == " < " && code.find("if (whole < n)") != std::string::npos) continue;
       // One more round of a loop that goes by tiles is empty.
       if (std::string_view(from) == " < " &&
           (code.find("+= k") != std::string::npos || code.find("tile < tiles;") != std::string::npos))
         continue;
-      // One more vector of a row that is fetched as a whole: it begins past the row's end, which guards keep within the
+      // One more vector of a row that is held as a whole: it begins past the row's end, which guards keep within the
       // vectors that there are.
-      if (std::string_view(from) == " < " && lines_[at].ahead && code.find("v < kVectors;") != std::string::npos)
+      if (std::string_view(from) == " < " && code.find("v < kVectors;") != std::string::npos && holds_rows(at))
         continue;
       for (std::size_t found = code.find(from); found != std::string::npos; found = code.find(from, found + 1)) {
         std::string changed = lines_[at].text;
@@ -204,6 +206,42 @@ class Mutator {
             changed.replace(found, std::string_view(from).size(), to));
       }
     }
+  }
+
+  // A loop over the vectors of a row, of which each is asked whether it begins before the end: where the row is fetched
+  // ahead, or in a function that no kernel streams rows with.
+  bool holds_rows(std::size_t at) const {
+    bool asks = false;
+    for (std::size_t i = at + 1; i < lines_.size() && i <= at + 3; ++i) {
+      const std::string_view code = trim(lines_[i].text);
+      asks |= code == "if (element < end) {" || code == "if (element < length) {";
+    }
+    return asks && (lines_[at].ahead || !streams_rows(lines_[at].function));
+  }
+
+  // The third parameter of such templates is kStreamed.
+  bool streams_rows(const std::string& function) const {
+    if (source_.find("bool kStreamed") == std::string::npos) return true;
+    for (const Line& line : lines_) {
+      const std::size_t found = line.text.find(function + "<");
+      if (!line.in_wrapper || found == std::string::npos || skipped_.contains(line.function)) continue;
+      int open = 0, parameter = 0;
+      for (std::size_t i = found + function.size(); i < line.text.size(); ++i) {
+        const char c = line.text[i];
+        open += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+        if (c == ',' && open == 1 && ++parameter == 2 && line.text.compare(i, 6, ", true") == 0) return true;
+      }
+      if (parameter < 2) return true;  // it goes on in the next line: not known
+    }
+    return false;
+  }
+
+  // "const Index all = length + (kRagged ? kVector - 1 : 0);" where tiles alone are counted with it, and no memory.
+  bool counts_elements_of_tiles(std::size_t at) const {
+    if (lines_[at].text.find(" all = ") == std::string::npos) return false;
+    return std::none_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+      return line.function == lines_[at].function && line.text.find("kPlace") != std::string::npos;
+    });
   }
 
   // Flips that no reduction needs: after the last one of a kernel; and where several reductions with parts of their own
@@ -344,6 +382,13 @@ class Mutator {
         std::string(lines_[at].text.size() - trim(lines_[at].text).size(), ' ') + ";");
   }
 
+  // "const Index slot = …;" where a vector of a streamed row is looked for: a row is longer than the cache has slots,
+  // and what is not there is read from memory. (In rows of a million elements the product would no longer fit an int.)
+  bool looks_into_cache(std::size_t at) const {
+    return trim(lines_[at].text).starts_with("const Index slot = ") && at + 2 < lines_.size() &&
+           trim(lines_[at + 2].text) == "if (slot * kVector < cached)";
+  }
+
   // A name in a subscript or an argument becomes the next name that the function declares.
   void names(std::size_t at) {
     static const std::regex kName(R"([A-Za-z_]\w*)");
@@ -360,12 +405,14 @@ class Mutator {
       const auto found = std::find(known.begin(), known.end(), it->str(0));
       if (found == known.end() || found->starts_with("stream_")) continue;
       const std::size_t next = (static_cast<std::size_t>(found - known.begin()) + 1) % known.size();
+      if (known[next] == "length" && looks_into_cache(at)) continue;
       std::string changed = lines_[at].text;
       add(at, "name", changed.replace(place, it->str(0).size(), known[next]));
     }
   }
 
   const std::string& source_;
+  const std::set<std::string>& skipped_;
   std::vector<Line> lines_;
   std::vector<Mutant> mutants_;
 };

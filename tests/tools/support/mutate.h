@@ -3,9 +3,10 @@
 // Changed are: operators, comparisons, numbers, which index, size or stride stands where, a rounding that is left out,
 // a statement that is left out, a barrier or a wait for a copy that is left out.
 //
-// Not changed is what decides speed alone: parameters of the schedule, pragmas, whether stores go past the cache, how
-// much room an array has. Nor what is known to change no result, each for a reason that its rule gives:
-//   how often a loop over tiles goes on past the end, or one over the vectors of a row that is fetched as a whole, or a
+// Not changed is what decides speed alone: parameters of the schedule, pragmas, prefetches, whether stores go past the
+// cache, whether a value is found in shared memory or read again, how much room an array has. Nor what is known to
+// change no result, each for a reason that its rule gives:
+//   how often a loop over tiles goes on past the end, or one over the vectors of a row that is held as a whole, or a
 //   tail of no elements is asked for: all are empty
 //   a rounding whose value is rounded again to the same type, and nothing else
 //   the rounding of a half or a double, which is exact but at the ends of the type's range
