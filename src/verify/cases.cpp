@@ -219,6 +219,18 @@ std::int64_t last_size(const Subject& subject, const Sizes& sizes) {
   return most;
 }
 
+std::int64_t rows_of(const Subject& subject, const Sizes& sizes) {
+  std::int64_t most = 0, rows = 1;
+  for (const ir::Input& input : subject.forward.inputs) {
+    const auto shape = shape_of(subject.forward, input.dims, sizes);
+    if (!shape || shape->empty()) continue;
+    std::int64_t outer = 1;
+    for (std::size_t d = 0; d + 1 < shape->size(); ++d) outer *= (*shape)[d];
+    if (outer * shape->back() > most) most = outer * shape->back(), rows = outer;
+  }
+  return rows;
+}
+
 Sizes sizes_of_parameters(const Subject& subject, Sizes sizes) {
   const ir::Graph& graph = subject.forward;
   for (const ir::Input& input : graph.inputs) {
@@ -288,10 +300,10 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   for (std::size_t i = 0; i < shapes.size(); ++i)
     add({.types = mixtures[0], .sizes = shapes[i], .fresh = i == 1 || i == 3});
   // A single row lies densely however far the next one would be: no size can be read off its stride.
-  for (const Sizes& shape : shapes_that_reach(subject, shapes, mixtures[0], options.machine, options.most_to_reach))
-    add({.types = mixtures[0],
-         .sizes = shape,
-         .layout = size(shape) == last_size(subject, shape) ? Layout::Gaps : Layout::Dense});
+  for (const Sizes& shape : shapes_that_reach(subject, shapes, mixtures[0], options.machine, options.most_to_reach)) {
+    const bool one_row = size(shape) == last_size(subject, shape);
+    add({.types = mixtures[0], .sizes = shape, .layout = one_row ? Layout::Gaps : Layout::Dense});
+  }
   for (const Sizes& shape : few)
     for (const Layout layout : kLayouts)
       if (layout != Layout::Dense) add({.types = mixtures[0], .sizes = shape, .layout = layout});

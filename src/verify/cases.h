@@ -52,6 +52,9 @@ std::int64_t most_elements(const Subject& subject, const kernel::Sizes& sizes);
 // Of the last dimension of any input, the longest.
 std::int64_t last_size(const Subject& subject, const kernel::Sizes& sizes);
 
+// Of the largest input: its elements, but for the last dimension.
+std::int64_t rows_of(const Subject& subject, const kernel::Sizes& sizes);
+
 // The same sizes, but those of parameters as the user has them: for a source that fixes them.
 kernel::Sizes sizes_of_parameters(const Subject& subject, kernel::Sizes sizes);
 

@@ -25,8 +25,9 @@
 namespace kw::verify {
 namespace {
 
-constexpr std::size_t kMostCallsAgain = 3;  // under a sanitizer, in the emulation
-constexpr int kLongerPast31Bits = 12;       // than another call may take: the host fills and reads gigabytes
+constexpr std::size_t kMostCallsAgain = 3;             // under a sanitizer, in the emulation
+constexpr std::int64_t kMostElementsWatched = 20'000;  // of a call that every access is watched in
+constexpr int kLongerPast31Bits = 12;                  // than another call may take: the host fills and reads gigabytes
 
 std::uint64_t fresh_seed() {
   std::random_device device;
@@ -304,8 +305,8 @@ class Judge {
     std::vector<std::set<std::string>> reached;
     std::vector<std::int64_t> elements;
     for (const auto& [c, symbols] : served_) {
-      reached.push_back(symbols);
       elements.push_back(most_elements(subject_, c->sizes));
+      reached.push_back(elements.back() <= kMostElementsWatched ? symbols : std::set<std::string>());
     }
     std::set<std::string> seen;
     for (const std::size_t i :
@@ -323,33 +324,14 @@ class Judge {
     return seen.size();
   }
 
-  // Kernels whose own arrays are watched: every index (cpu), every access (the emulation of a GPU).
-  Result<Runners> open_watched() const {
-    Runners runners;
-    if (subject_.manifest.target == kernel::Target::Cpu) {
-      device::DeviceOptions options = options_.device;
-      options.compiler_flags = device::cpu::checking_flags();
-      KW_TRY(runners.first, open(options, 1));
-      KW_TRY(runners.second, open(options, 2));
-      return runners;
-    }
-    device::emulate::Options options{.device = options_.device, .seed = 1, .sanitize = true};
-    KW_TRY(runners.first, device::emulate::open(options));
-    options.seed = 2;
-    KW_TRY(runners.second, device::emulate::open(options));
-    return runners;
-  }
-
   // Buffers have fences, a kernel's own arrays have none: once more, where theirs are watched too.
   Status look_into_arrays() {
     if (!record_.report.passed()) return {};
-    Result<Runners> opened = open_watched();
-    if (!opened && opened.error().kind == ErrorKind::MissingTool) {
-      record_.set(Gate::Sanitized, Outcome::Skipped, opened.error().message);
-      return {};
-    }
-    if (!opened) return Failure(opened.error());
-    Runners& runners = *opened;
+    device::DeviceOptions options = options_.device;
+    options.compiler_flags = device::cpu::checking_flags();
+    Runners runners;
+    KW_TRY(runners.first, open(options, 1));
+    KW_TRY(runners.second, open(options, 2));
     KW_TRY(const std::size_t kernels, look_again("arrays checked", runners, [&](const auto& types) {
              return runners.first->compile(subject_.manifest, subject_.files, types);
            }));
@@ -362,8 +344,7 @@ class Judge {
   // Once more on the GPU under compute-sanitizer: memory, then races.
   Status look_through_the_sanitizer(Builds& builds, bool emulated) {
     if (subject_.manifest.target == kernel::Target::Cpu) return look_into_arrays();
-    if (subject_.manifest.target == kernel::Target::Cuda && emulated) return look_into_arrays();
-    if (subject_.manifest.target != kernel::Target::Cuda) {
+    if (subject_.manifest.target != kernel::Target::Cuda || emulated) {
       record_.set(Gate::Sanitized, Outcome::Skipped, "compute-sanitizer watches kernels on a GPU");
       return {};
     }

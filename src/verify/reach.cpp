@@ -99,7 +99,7 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
           kernel::Sizes sizes = fitted(subject, symbol, power + past.by, others);
           if (!admits(subject, sizes, most)) continue;
           // Many rows keep many blocks busy, which costs more than as many elements.
-          if (most_elements(subject, sizes) / last_size(subject, sizes) > most / kElementsOfRow) continue;
+          if (rows_of(subject, sizes) > most / kElementsOfRow) continue;
           const std::int64_t size = sizes.at(symbol);
           const auto at = [&](std::int64_t n) {
             return launched(subject, fitted(subject, symbol, n, others), types, machine);
@@ -110,7 +110,8 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
             more.insert(sizes);
             if (entry.ends_with(kPastMemory)) continue;
             const std::int64_t most_of_it = full(at, entry, size, most, past.by == 8 ? 8 : 1);
-            if (most_of_it > size) more.insert(fitted(subject, symbol, most_of_it, 1));
+            kernel::Sizes filled = fitted(subject, symbol, most_of_it, 1);
+            if (most_of_it > size && rows_of(subject, filled) <= most / kElementsOfRow) more.insert(std::move(filled));
           }
           for (const kernel::Sizes& shape : more)
             if (admits(subject, shape, most) && std::find(found.begin(), found.end(), shape) == found.end())

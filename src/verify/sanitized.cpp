@@ -46,9 +46,10 @@ std::vector<std::size_t> smallest_calls_that_reach_all(const std::vector<std::se
   std::vector<std::size_t> chosen;
   std::set<std::string> seen;
   for (const std::size_t i : order) {
+    if (elements[i] == 0) continue;  // nothing is touched in it
     const std::size_t before = seen.size();
     seen.insert(reached[i].begin(), reached[i].end());
-    if (elements[i] > 0 && seen.size() > before) chosen.push_back(i);
+    if (seen.size() > before) chosen.push_back(i);
   }
   return chosen;
 }

@@ -69,5 +69,11 @@ TEST(SanitizedTest, FewCallsReachEveryKernel) {
   EXPECT_EQ(calls_that_reach_all(reached, 2), (std::vector<std::size_t>{1, 2}));
 }
 
+TEST(SanitizedTest, OfTheCallsThatReachAKernelTheSmallestIsChosenAndNoEmptyOne) {
+  const std::vector<std::set<std::string>> reached = {{"long"}, {"short"}, {"short", "tail"}, {"short"}, {"long"}};
+  EXPECT_EQ(smallest_calls_that_reach_all(reached, {900, 40, 50, 0, 800}), (std::vector<std::size_t>{1, 2, 4}));
+  EXPECT_TRUE(smallest_calls_that_reach_all({{"short"}}, {0}).empty());
+}
+
 }  // namespace
 }  // namespace kw::verify
