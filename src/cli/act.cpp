@@ -82,20 +82,28 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
   return Answer{text, dump(object)};
 }
 
+Result<Answer> run_file_set(const Globals& globals, const PackageRequest& request) {
+  if (request.into.starts_with("cpp:")) return run_library(globals, request);
+  if (request.into.starts_with("liger:")) return run_liger(globals, request);
+  return run_package(globals, request);
+}
+
+void add_into_option(CLI::App& app, std::string& into) {
+  app.add_option("--into", into,
+                 "package:DIR, a Python package that builds into a wheel; cpp:DIR, a C++ library; liger:DIR, a "
+                 "contribution to a checkout of Liger")
+      ->type_name("SET:DIR");
+}
+
 Action add_act(CLI::App& app) {
   auto options = std::make_shared<PackageRequest>();
   app.add_option("NAME", options->names, "the kernel; for a file set, one or more")->required();
   app.add_option("--target", options->target, "what the kernels run on: cpu, cuda or triton; a file set: cpu,cuda")
       ->type_name("TARGET");
-  app.add_option("--into", options->into,
-                 "package:DIR, a Python package that builds into a wheel; cpp:DIR, a C++ library; liger:DIR, a "
-                 "contribution to a checkout of Liger")
-      ->type_name("SET:DIR");
+  add_into_option(app, options->into);
   app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
   return [options](const Globals& globals) -> Result<Answer> {
-    if (options->into.starts_with("cpp:")) return run_library(globals, *options);
-    if (options->into.starts_with("liger:")) return run_liger(globals, *options);
-    if (!options->into.empty()) return run_package(globals, *options);
+    if (!options->into.empty()) return run_file_set(globals, *options);
     if (options->names.size() > 1)
       return bad_input("several kernels at once can only become a package or a library", {},
                        "--into package:DIR or cpp:DIR");

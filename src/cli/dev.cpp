@@ -23,6 +23,7 @@ using profile::ApprovalState;
 struct Options {
   UnderstandOptions understand;
   std::string target = "cpu";
+  std::string into;  // a file set to end with
   bool yes = false;
   bool own_types = false;
   bool torch_compile = false;
@@ -42,6 +43,7 @@ class Development {
         at_terminal_(!globals.json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {}
 
   Result<Answer> run() {
+    KW_CHECK(check_set());
     KW_CHECK(understand());
     const profile::KernelFolder folder(globals_.workspace, name_);
     KW_TRY(bool go_on, profile_checkpoint(folder));
@@ -57,6 +59,20 @@ class Development {
   }
 
  private:
+  // Said before anything is judged, which takes a while.
+  Status check_set() const {
+    const std::string& into = options_.into;
+    if (into.empty()) return {};
+    if (!into.starts_with("package:") && !into.starts_with("cpp:") && !into.starts_with("liger:"))
+      return bad_input(fmt::format("'{}' is no set of files", into), {}, "package:DIR, cpp:DIR or liger:DIR");
+    const bool wants_triton = into.starts_with("liger:");
+    if (wants_triton != (options_.target == "triton"))
+      return bad_input(fmt::format("{} takes kernels for {}, and the target is {}", into,
+                                   wants_triton ? "triton" : "cpu and cuda", options_.target),
+                       {}, wants_triton ? "--target triton" : "--target cpu or cuda");
+    return {};
+  }
+
   void say(const std::string& text) {
     if (at_terminal_) {
       std::fputs(text.c_str(), stdout);
@@ -167,7 +183,8 @@ class Development {
   Answer stopped(const std::string& stage) {
     const std::string approve = fmt::format("kw approve {}{}", name_, stage == "profile" ? "" : " --stage " + stage);
     const std::string again =
-        fmt::format("kw dev {}{}", name_, options_.target == "cpu" ? "" : " --target " + options_.target);
+        fmt::format("kw dev {}{}{}", name_, options_.target == "cpu" ? "" : " --target " + options_.target,
+                    options_.into.empty() ? "" : " --into " + options_.into);
     object_["next"] = {approve, again};
     say(fmt::format("the {} of {} wait{} for approval\nnext: {}, then {}\n", stage, name_, stage == "files" ? "" : "s",
                     approve, again));
@@ -182,7 +199,13 @@ class Development {
                     profile::bytes_text(memory.eager_kept), profile::bytes_text(memory.forward_peak),
                     profile::bytes_text(memory.backward_peak), profile::bytes_text(memory.eager_forward_peak),
                     profile::bytes_text(memory.eager_backward_peak)));
-    if (options_.target != "triton") {
+    if (!options_.into.empty()) {
+      // What was judged, and the CPU beside a GPU.
+      const std::string targets = options_.target == "cuda" ? "cpu,cuda" : options_.target == "cpu" ? "cpu" : "";
+      KW_TRY(const Answer files, run_file_set(globals_, {{name_}, targets, options_.into, false}));
+      object_["into"] = ordered_json::parse(files.object);
+      say(files.text);
+    } else if (options_.target != "triton") {
       const std::vector<std::string> use = {fmt::format("kw act {}{} --into package:my_kernels", name_,
                                                         options_.target == "cuda" ? " --target cpu,cuda" : ""),
                                             "pip install ./my_kernels --no-build-isolation",
@@ -207,6 +230,7 @@ Action add_dev(CLI::App& app) {
   add_source_options(app, options->understand);
   app.get_option("SOURCE")->description("as for understand, or the name of a kernel that is there: goes on with it");
   app.add_option("--target", options->target, "cpu (the default), cuda or triton")->type_name("TARGET");
+  add_into_option(app, options->into);
   app.add_flag("--yes", options->yes, "approves at every checkpoint; the record says that a flag did it");
   app.add_flag("--own-types", options->own_types, "verifies the types of the profile alone, not every mixture");
   app.add_flag("--torch-compile", options->torch_compile,

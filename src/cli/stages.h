@@ -62,6 +62,8 @@ struct PackageRequest {
   std::string into;    // package:DIR, cpp:DIR or liger:DIR
   bool yes = false;
 };
+void add_into_option(CLI::App& app, std::string& into);
+Result<Answer> run_file_set(const Globals& globals, const PackageRequest& request);  // one of the three below
 Result<Answer> run_package(const Globals& globals, const PackageRequest& request);
 Result<Answer> run_library(const Globals& globals, const PackageRequest& request);
 Result<Answer> run_liger(const Globals& globals, const PackageRequest& request);

@@ -110,6 +110,29 @@ def test_at_a_terminal_it_asks(source, tmp_path, typed, code):
     assert b"approve the profile of relu? [y/N]" in shown
 
 
+def test_it_ends_with_a_set_of_files_where_one_is_asked_for(kw, source, tmp_path):
+    run = kw("dev", source, "--yes", "--own-types", "--into", "cpp:library", "--json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    answer = json.loads(run.stdout)
+    assert answer["stage"] == "done"
+    assert all((tmp_path / "library" / path).is_file() for path in answer["into"]["files"])
+    assert not any(path.endswith(".cu") for path in answer["into"]["files"])  # only what was judged
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["--into", "wheel:x"], "'wheel:x' is no set of files"),
+        (["--into", "liger:x"], "liger:x takes kernels for triton, and the target is cpu"),
+        (["--into", "package:x", "--target", "triton"], "package:x takes kernels for cpu and cuda"),
+    ],
+)
+def test_a_set_of_files_that_cannot_be_is_refused_before_anything_is_judged(kw, source, tmp_path, arguments, says):
+    run = kw("dev", source, "--yes", *arguments)
+    assert run.returncode == 2 and says in run.stderr, run.stderr
+    assert not (tmp_path / "kernels").exists()
+
+
 def test_a_source_that_cannot_be_read_leaves_nothing(kw, tmp_path):
     (tmp_path / "bad.kw").write_text("op bad(x: T[rows])\n  y = frobnicate(x)\nreturn y\n")
     run = kw("dev", "bad.kw", "--yes")
