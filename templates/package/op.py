@@ -58,9 +58,7 @@ torch.library.register_autograd("kw::KW_NAME_op", _formula, setup_context=_setup
 
 
 # skeleton roads
-_TYPES = (
-    KW_STATEMENTS(types)
-)
+_TYPES = [KW_LIST_types]
 
 
 def _eager(KW_LIST_arguments):

@@ -308,7 +308,7 @@ class Writer {
 
   Status roads() {
     const OpPass& forward = form_.forward();
-    Lines eager, traced, serves, compiled;
+    Lines eager, traced, serves;
     const std::string pick = results().size() == outputs().size() ? ""
                              : results().size() == 1              ? "[0]"
                                                                   : fmt::format("[:{}]", results().size());
@@ -349,7 +349,6 @@ class Writer {
           if (output.gradient_of == forward.inputs[i].name) computed.push_back(std::to_string(i));
       backwards.push_back(tuple(computed));
     }
-    for (const std::string& row : rows) compiled.line(row + ",");
     serves.line("if " + tuple(types) + " not in _TYPES:");
     serves.line("    return False");
     Names targets;
@@ -378,7 +377,7 @@ class Writer {
             .list("tensors", tensors())
             .list("signature", signature)
             .name("op", form_.name)
-            .statements("types", compiled)
+            .list("types", rows)
             .expression("gradients", tuple(gradients))
             .expression("backwards", backwards.empty() ? "()" : tuple(backwards))
             .expression("example", example)
