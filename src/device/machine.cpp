@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/embedded.h"
-#include "base/python.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "device/nvidia.h"
@@ -101,9 +100,9 @@ PythonSide look_at_python(const std::string& path) {
 }
 
 // The one that has torch, as whoever runs a source looks for it; where none has, the first.
-PythonSide look_at_pythons() {
+PythonSide look_at_pythons(const std::vector<std::string>& pythons) {
   std::optional<PythonSide> first;
-  for (const std::string& path : pythons_here()) {
+  for (const std::string& path : pythons) {
     PythonSide side = look_at_python(path);
     if (side.torch.present) return side;
     if (!first && side.python.present) first = std::move(side);
@@ -113,8 +112,8 @@ PythonSide look_at_pythons() {
 
 }  // namespace
 
-Machine look_around() {
-  const PythonSide side = look_at_pythons();
+Machine look_around(const std::vector<std::string>& pythons) {
+  const PythonSide side = look_at_pythons(pythons);
   Machine machine;
   machine.processor = look_at_processor();
   machine.tools = {look_for_compiler(), side.python, side.torch, side.triton};

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/python.h"
+
 namespace kw::device {
 
 struct Processor {
@@ -38,6 +40,7 @@ struct Machine {
   std::vector<Tool> tools;
 };
 
-Machine look_around();
+// `pythons`: those that are asked which packages they have, best first.
+Machine look_around(const std::vector<std::string>& pythons = pythons_here());
 
 }  // namespace kw::device

@@ -310,16 +310,19 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   // Rows longer than a block, and enough elements for every thread, where they do not lie densely.
   const Sizes* longest = nullptr;
   const Sizes* largest = nullptr;
-  const Sizes* tallest = nullptr;  // the most rows
+  const Sizes* tallest = nullptr;     // the most rows
+  const Sizes* by_vectors = nullptr;  // rows that vectors serve, for which a kernel may be chosen that trusts a stride
   const auto row = [&](const Sizes& s) { return last_size(subject, s); };
   for (const Sizes& shape : shapes) {
     if (size(shape) > 1 && size(shape) > row(shape) && (longest == nullptr || row(shape) > row(*longest)))
       longest = &shape;
     if (largest == nullptr || size(shape) > size(*largest)) largest = &shape;
+    if (by_vectors == nullptr && row(shape) > kVector && row(shape) % kVector == 0 && size(shape) > row(shape))
+      by_vectors = &shape;
     if (tallest == nullptr || size(shape) / row(shape) > size(*tallest) / row(*tallest)) tallest = &shape;
   }
   std::vector<Sizes> apart;
-  for (const Sizes* shape : {longest, largest, tallest})
+  for (const Sizes* shape : {longest, largest, tallest, by_vectors})
     if (shape != nullptr && size(*shape) > 0) apart.push_back(*shape);
   // An axis of one or of two, for which an index may be left out or halved.
   for (const std::string& name : names)

@@ -15,10 +15,11 @@ std::string_view name_of(Layout layout) {
 std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape, std::size_t position) {
   const bool mixed = layout == Layout::Mixed;
   if (mixed) layout = position % 2 == 1 ? Layout::Dense : shape.size() > 1 ? Layout::Transposed : Layout::EverySecond;
-  constexpr std::int64_t kGap = 3;  // elements between two rows
   std::vector<std::int64_t> strides = kernel::dense_strides(shape);
   const std::size_t rank = shape.size();
   if (rank == 0) return strides;
+  // Elements between two rows. Where rows could be read by vectors, they can be with the gap too.
+  const std::int64_t gap = shape[rank - 1] % kVector == 0 ? kVector : 3;
   switch (layout) {
     case Layout::Dense:
     case Layout::Misaligned:
@@ -26,13 +27,13 @@ std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t
       break;
     case Layout::Gaps:
       for (std::size_t d = 0; d + 1 < rank; ++d)
-        strides[d] += kGap * (strides[d] / std::max<std::int64_t>(1, shape[rank - 1]));
+        strides[d] += gap * (strides[d] / std::max<std::int64_t>(1, shape[rank - 1]));
       break;
     case Layout::Transposed: {
       if (rank < 2) break;
       std::vector<std::int64_t> swapped(shape.begin(), shape.end());
       std::swap(swapped[rank - 1], swapped[rank - 2]);
-      if (mixed) swapped[rank - 1] += kGap;
+      if (mixed) swapped[rank - 1] += gap;
       strides = kernel::dense_strides(swapped);
       std::swap(strides[rank - 1], strides[rank - 2]);
       break;

@@ -21,6 +21,8 @@ enum class Layout : std::uint8_t {
 inline constexpr Layout kLayouts[] = {Layout::Dense,       Layout::Gaps,     Layout::Transposed, Layout::Misaligned,
                                       Layout::EverySecond, Layout::Expanded, Layout::Mixed};
 
+inline constexpr std::int64_t kVector = 16;  // elements: no vector of a kernel is longer
+
 std::string_view name_of(Layout layout);
 
 // In elements, for one of a call's tensors, the `position`-th. A tensor that the layout cannot change (transposed, with

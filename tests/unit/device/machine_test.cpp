@@ -26,7 +26,7 @@ TEST(MachineTest, KnowsTheProcessorAndTheToolsThatBuiltIt) {
 TEST(MachineTest, ReportsWhatIsMissingWithWhatInstallsIt) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);
-  const Machine machine = look_around();
+  const Machine machine = look_around({});
   ::setenv("PATH", path.c_str(), 1);
   for (const char* name : {"compiler", "python", "torch", "triton"}) {
     EXPECT_FALSE(tool(machine, name).present) << name;

@@ -115,6 +115,17 @@ TEST(Cases, OneRowAndTwoRowsAreTriedInOtherOrdersAndWithGaps) {
   }
 }
 
+TEST(Cases, RowsThatVectorsServeAreTriedFartherApartAndStillAligned) {
+  bool tried = false;
+  for (const Case& c : plan_cases(norm(), {.seed = 1, .most_elements = 40'000})) {
+    if (c.layout != Layout::Gaps || c.sizes.at("rows") < 2) continue;
+    const std::int64_t shape[] = {c.sizes.at("rows"), c.sizes.at("cols")};
+    const std::int64_t stride = strides_in(c.layout, shape)[0];
+    tried |= stride > shape[1] && shape[1] % kVector == 0 && stride % kVector == 0;
+  }
+  EXPECT_TRUE(tried);
+}
+
 TEST(Cases, EachAxisIsEmptyInSomeCase) {
   const Subject subject = norm();
   for (const std::string& name : {std::string("rows"), std::string("cols")}) {

@@ -36,7 +36,7 @@ void PartEntries::tiled(bool ragged) {
   const std::string row_bytes = sizes_.bytes(text_.cached);
   const std::string halves = "min(2, max(1, ceil_div(2*" + tiles + "*" + number(32 * each) + "*(" + row_bytes + "), " +
                              number(3 * half) + ")))";
-  v.most_threads = ragged ? p_.stream_threads * 7 / 8 : p_.stream_threads;
+  v.most_threads = ragged ? p_.stream_threads * 3 / 4 : p_.stream_threads;
   v.thread_bytes = kThreadBytes;
   const std::string warps = "max(1, min(" + threads_size(v, 64) + "*" + halves + ", " + tiles + "))";
   v.block = "32*" + warps;

@@ -19,11 +19,12 @@ struct RowEntries::Held {
   int64_t bytes = 0;  // of an element at most; 0: any
 };
 
-// Ragged rows take some registers more; where there are none to spare, fewer threads have them. They are for the four
-// parts of a multiprocessor alike: the warps of all its blocks are a multiple of four.
+// Ragged rows take some registers more; where there are none to spare, fewer threads have them: an eighth gives 8 to
+// each of those that are left where all had 64, which some backward passes exceed by as many again. They are for the
+// four parts of a multiprocessor alike: the warps of all its blocks are a multiple of four.
 int64_t RowEntries::most_threads(int64_t threads, int64_t blocks, bool ragged) {
   const int64_t step = blocks > 1 ? 64 : 128;
-  return ragged ? threads * 7 / 8 / step * step : threads;
+  return ragged ? threads * (threads == 1024 ? 6 : 7) / 8 / step * step : threads;
 }
 
 std::string RowEntries::length(bool ragged) const { return bracket(sizes_.row() + (ragged ? " + 7" : "")); }

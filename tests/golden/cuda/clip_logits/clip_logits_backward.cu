@@ -288,7 +288,7 @@ void clip_logits_backward_totals_ragged(const T* logit_scale, const T* d_scale, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void clip_logits_backward_totals_wide_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
                                              const T32* v3_slices, int workers) {
   clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true,
@@ -297,7 +297,7 @@ void clip_logits_backward_totals_wide_ragged(const T* logit_scale, const T* d_sc
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void clip_logits_backward_totals_streamed_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
                                                  const T32* v3_slices, int workers) {
   clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(

@@ -300,7 +300,7 @@ void derf_backward_shared_ragged(const T* x, const T* alpha, const T* shift_, co
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y,
                                    T* grad_x, T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices,
                                    TW32* v9_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
@@ -559,7 +559,7 @@ void derf_backward_2_ragged(T* grad_alpha, T* grad_shift, const T32* grad_alpha_
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void derf_backward_2_streamed_ragged(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices,
                                      const T32* grad_shift_slices, int workers) {
   derf_backward_2_rows<kw::vector_length<T32>(), 8, true, true, false, true, int>({grad_alpha, {0}}, {grad_shift, {0}},

@@ -284,7 +284,7 @@ void dyisru_backward_shared_ragged(const T* x, const T* alpha, const W* weight, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void dyisru_backward_streamed_ragged(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x,
                                      T32* grad_alpha_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq,
                                      int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
@@ -518,14 +518,14 @@ void dyisru_backward_2_ragged(T* grad_alpha, const T32* grad_alpha_slices, int w
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void dyisru_backward_2_wide_ragged(T* grad_alpha, const T32* grad_alpha_slices, int workers) {
   dyisru_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void dyisru_backward_2_streamed_ragged(T* grad_alpha, const T32* grad_alpha_slices, int workers) {
   dyisru_backward_2_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);

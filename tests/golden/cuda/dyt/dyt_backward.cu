@@ -281,7 +281,7 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                   WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                   int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -516,14 +516,14 @@ void dyt_backward_2_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int wor
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, WT32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, WT32>()), 1)
 void dyt_backward_2_wide_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
   dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, true, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, WT32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, WT32>()), 1)
 void dyt_backward_2_streamed_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
   dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<16, 64, WT32>(), true, true, false, true, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);

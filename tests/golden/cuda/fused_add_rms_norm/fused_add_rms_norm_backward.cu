@@ -364,7 +364,7 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                  const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                  int batch_seq, int hidden, int workers, int64_t y1_stride_1,

@@ -248,7 +248,7 @@ void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* w
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1,
                                                 float* rstd, int batch_seq, int hidden, int64_t x_stride_1,
                                                 int64_t residual_stride_1, int64_t y0_stride_1, int64_t y1_stride_1,

@@ -280,7 +280,7 @@ void group_norm_silu_backward(const T* x, const W* norm_weight, const W* norm_bi
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void group_norm_silu_backward_ragged(const T* x, const W* norm_weight, const W* norm_bias, const T32* mean,
                                      const T32* rstd, const T* d_y, T* grad_x, T32* grad_norm_weight_slices,
                                      T32* grad_norm_bias_slices, int batch, int channels_3, int height_width,

@@ -206,7 +206,7 @@ void group_norm_silu_forward(const T* x, const W* norm_weight, const W* norm_bia
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void group_norm_silu_forward_ragged(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
                                     int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
                                     int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,

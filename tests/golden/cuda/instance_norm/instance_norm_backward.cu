@@ -247,7 +247,7 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
                                    const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
                                    int batch, int channels, int height_width, int workers, int64_t x_stride_0,

@@ -333,7 +333,7 @@ void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                        int batch, int channels, int height_width, int64_t x_stride_0,
                                        int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
@@ -348,7 +348,7 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2,
                                            T* std, int batch, int channels, int height_width, int64_t x_stride_0,
                                            int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,

@@ -203,7 +203,7 @@ void jsd_forward_ragged(const T* log_student, const T* log_teacher, T* teacher_k
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void jsd_forward_streamed_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                                  int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
   jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({log_student, {log_student_stride_0, 1}},
@@ -450,14 +450,14 @@ void jsd_forward_2_totals_ragged(T* y, const T32* y_slices, int workers, int tok
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void jsd_forward_2_totals_wide_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
   jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void jsd_forward_2_totals_streamed_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
   jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
       {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);

@@ -234,7 +234,7 @@ void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows,
                                            int cols, int64_t x_stride_0, int64_t sum_square_stride_0,
                                            int64_t d_y_stride_0, int64_t grad_x_stride_0, T32 eps, int cached) {

@@ -206,7 +206,7 @@ void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, in
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
   l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
@@ -214,7 +214,7 @@ void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int row
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_forward_streamed_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                           int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
   l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(

@@ -350,7 +350,7 @@ void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* m
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                          T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                          int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,

@@ -277,7 +277,7 @@ void layer_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void layer_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                     int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                     int64_t rstd_stride_0, T32 eps) {
@@ -287,7 +287,7 @@ void layer_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void layer_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd,
                                         int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                                         int64_t mean_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {

@@ -231,7 +231,7 @@ void log_softmax_backward_ragged(const T* x, const float* maximum, const float* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_backward_streamed_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y,
                                           T* grad_x, int tokens, int vocab, int64_t x_stride_0,
                                           int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,

@@ -262,7 +262,7 @@ void log_softmax_forward_ragged(const T* x, T* y, float* maximum, float* sum_exp
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_forward_wide_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0) {
@@ -272,7 +272,7 @@ void log_softmax_forward_wide_ragged(const T* x, T* y, float* maximum, float* su
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_forward_streamed_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                          int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                          int64_t sum_exp_stride_0, int cached) {

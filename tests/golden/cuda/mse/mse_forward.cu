@@ -241,14 +241,14 @@ void mse_forward_totals_ragged(T* y, const T32* y_slices, int workers, int rows,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void mse_forward_totals_wide_ragged(T* y, const T32* y_slices, int workers, int rows, int cols) {
   mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void mse_forward_totals_streamed_ragged(T* y, const T32* y_slices, int workers, int rows, int cols) {
   mse_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
       {y}, {y_slices, {1}}, workers, rows, cols, 0, 0);

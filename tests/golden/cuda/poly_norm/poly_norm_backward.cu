@@ -345,7 +345,7 @@ void poly_norm_backward_ragged(const T* x, const float* gathered, const float* r
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void poly_norm_backward_streamed_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                         const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                         T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
@@ -609,7 +609,7 @@ void poly_norm_backward_2_ragged(W* grad_bias, const float* sum_slices, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, float>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
 void poly_norm_backward_2_streamed_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                           const float* sum_slices_3, const float* grad_bias_slices, float* total,
                                           float* total_2, float* total_3, int workers) {

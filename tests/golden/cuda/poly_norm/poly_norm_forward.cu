@@ -284,7 +284,7 @@ void poly_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void poly_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
@@ -294,7 +294,7 @@ void poly_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void poly_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                        float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                        int64_t weight_stride_0, int64_t y_stride_1, float eps, int cached) {

@@ -409,7 +409,7 @@ void poly_relu_backward_totals_ragged(W* grad_bias, float* reduced, float* reduc
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, float>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
 void poly_relu_backward_totals_streamed_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
                                                const float* v8_slices, const float* v11_slices, const float* v14_slices,
                                                const float* v15_slices, int workers) {

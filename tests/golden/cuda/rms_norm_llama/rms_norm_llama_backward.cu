@@ -323,7 +323,7 @@ void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void rms_norm_llama_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

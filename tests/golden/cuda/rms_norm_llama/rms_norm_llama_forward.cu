@@ -233,7 +233,7 @@ void rms_norm_llama_forward_ragged(const T* x, const W* weight, WT* y, float* rs
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
   rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
@@ -241,7 +241,7 @@ void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, floa
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void rms_norm_llama_forward_streamed_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                             int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
   rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(

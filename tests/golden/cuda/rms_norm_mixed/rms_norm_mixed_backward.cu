@@ -307,7 +307,7 @@ void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                              W32* grad_weight_slices, int rows, int cols, int workers,
                                              int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,

@@ -221,7 +221,7 @@ void rms_norm_mixed_forward_ragged(const T* x, const W* weight, T* y, float* rst
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void rms_norm_mixed_forward_wide_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
   rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
@@ -229,7 +229,7 @@ void rms_norm_mixed_forward_wide_ragged(const T* x, const W* weight, T* y, float
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void rms_norm_mixed_forward_streamed_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                             int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps,
                                             int cached) {

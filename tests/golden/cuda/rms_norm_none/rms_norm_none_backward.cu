@@ -308,7 +308,7 @@ void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void rms_norm_none_backward_streamed_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                             TW32* grad_weight_slices, int rows, int cols, int workers,
                                             int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,

@@ -220,7 +220,7 @@ void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
   rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, true, int>(
@@ -228,7 +228,7 @@ void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rs
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void rms_norm_none_forward_streamed_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                            int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
                                            int cached) {

@@ -230,7 +230,7 @@ void softmax_backward_ragged(const T* x, const T32* maximum, const T32* sum_exp,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_backward_streamed_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x,
                                       int rows, int cols, int64_t x_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,

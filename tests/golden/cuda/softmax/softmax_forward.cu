@@ -253,7 +253,7 @@ void softmax_forward_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int ro
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_forward_wide_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
   softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
@@ -262,7 +262,7 @@ void softmax_forward_wide_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_forward_streamed_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0, int cached) {

@@ -169,7 +169,7 @@ void tvd_forward_ragged(const T* p, const T* q, T* reduced, int tokens, int voca
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void tvd_forward_streamed_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                                  int64_t q_stride_0) {
   tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
@@ -397,14 +397,14 @@ void tvd_forward_2_totals_ragged(T* y, const T32* v1_slices, int workers, int to
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void tvd_forward_2_totals_wide_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
   tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T32>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
 void tvd_forward_2_totals_streamed_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
   tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
       {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
