@@ -242,7 +242,7 @@ def test_torch_compile_is_timed_where_it_is_asked_for(kw, tmp_path):
     report = json.loads((tmp_path / "kernels/relu/verify/report.json").read_text())
     jsonschema.validate(report, REPORT)
     assert all(row["compiled_milliseconds"] > 0 and row["compiled_bytes"] > 0 for row in report["speeds"])
-    assert "times as fast as torch.compile" in gate(report, "gain")["line"] + str(gate(report, "gain"))
+    assert gate(report, "gain")["outcome"] in ("passed", "flagged")
 
 
 def test_without_a_source_or_timing_there_is_no_word_on_gain(kw, relu):
