@@ -58,9 +58,10 @@ def generated(tmp_path_factory):
 
 
 def oracle(answer, pass_name, inputs, types, sizes):
-    # A buffer's name is an identifier; the math may call it norm.weight.
+    # A buffer's name is an identifier that no kernel uses; the math may call it norm.weight, or shift.
     of_math = {name.replace(".", "_"): name for name in re.findall(r"[A-Za-z_][\w.]*", answer[pass_name])}
-    call = {"inputs": {of_math[name]: array(t) for name, t in inputs.items()}, "sizes": dict(sizes)}
+    named = {of_math.get(name) or of_math[name.removesuffix("_")]: array(t) for name, t in inputs.items()}
+    call = {"inputs": named, "sizes": dict(sizes)}
     command = [TOOL, answer["folder"] / f"{pass_name}.math", "rounded", *types]
     run = subprocess.run(command, input=json.dumps(call), capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
