@@ -13,22 +13,18 @@ constexpr std::size_t kMostEvidence = 4;
 constexpr double kNearBound = 0.9;
 
 std::string error_line(const Record& record) {
-  double share = 0, ulps = 0, ulps_most = 0;
   const ErrorRow* worst = nullptr;
   std::int64_t elements = 0, unjudged = 0;
   for (const ErrorRow& row : record.report.errors) {
     elements += row.elements;
     unjudged += row.unjudged;
-    ulps = std::max(ulps, row.max_ulps);
-    ulps_most = std::max(ulps_most, row.ulps_99_9);
-    if (worst == nullptr || row.max_share > share) share = row.max_share, worst = &row;
+    if (worst == nullptr || row.max_share > worst->max_share) worst = &row;
   }
   if (worst == nullptr) return "nothing to compare";
   return fmt::format(
-             "{} elements; ordinary values at most {:.3g} ulps off, 99.9 % within {:.3g}; nearest to its bound: {} "
-             "({}), "
-             "{:.0f} %{}",
-             elements, ulps, ulps_most, worst->tensor, worst->type, 100 * share,
+             "{} elements; nearest to its bound: {} ({}), {:.0f} %, ordinary values at most {:.3g} ulps off, 99.9 % "
+             "within {:.3g}{}",
+             elements, worst->tensor, worst->type, 100 * worst->max_share, worst->max_ulps, worst->ulps_99_9,
              unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "") +
          (record.large_elements > 0
               ? fmt::format("; {:.0f} million in a large call", 1e-6 * static_cast<double>(record.large_elements))
