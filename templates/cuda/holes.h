@@ -12,7 +12,8 @@
 #define KW_LOOPS(hole) for (int hole = 0; hole < 1; ++hole)
 
 namespace kw_holes {
-constexpr int elements = 1, points = 1, length = 1, first = 0, end = 1, step = 1, workers = 1, parts = 1, lane = 0, next = 1;
+constexpr int elements = 1, points = 1, length = 1, first = 0, end = 1, step = 1, workers = 1, parts = 1, lane = 0,
+              next = 1;
 }
 
 constexpr int lanes_of_row = 32, cached = 0, shift = 0;
