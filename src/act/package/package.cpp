@@ -81,12 +81,15 @@ Result<Files> package(const std::vector<Ingredients>& kernels, const PackageOpti
                 {"ops", Json::array()}};
   Json record = {{"generator", kGenerator}, {"torch", kTested}, {"kernels", Json::object()}};
   std::vector<std::string> imports, exports, ops;
-  std::set<std::string> names;
+  std::set<std::string> names, modules;
   for (const Ingredients& kernel : kernels) {
     KW_TRY(const OpForm form, op_form(kernel, options.targets));
     if (!names.insert(form.name).second)
       return bad_input(fmt::format("two kernels are called {}", form.name), {},
                        fmt::format("kw set {} name.function=...", kernel.profile.name));
+    if (!modules.insert(form.module).second)
+      return bad_input(fmt::format("two kernels have a module {}, the second is {}", form.module, form.name), {},
+                       fmt::format("kw set {} name.module=...", kernel.profile.name));
     KW_CHECK(add_op(form, kernel, folder, files, build));
     KW_TRY(const TestShapes shapes, test_shapes(form, kernel.profile));
     files["tests/test_" + form.name + ".py"] =
