@@ -107,6 +107,7 @@ def host_cost(package, shape):
         {
             own_name: both(lambda: own(xg, wg)),
             "rms_norm_llama": both(lambda: norm(xg, wg)),
+            "rms_norm_llama, its gradient in Python": both(lambda: module._in_python(xg, wg)),
             "kw::rms_norm_llama, with its autograd formula": both(lambda: public(xg, wg, 1e-6)[0]),
             "an autograd.Function that does nothing": both(lambda: Nothing.apply(xg, wg)),
             "torch.relu": both(lambda: torch.relu(xg)),

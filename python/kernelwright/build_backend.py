@@ -14,6 +14,7 @@ import importlib.util
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,12 @@ def torch_folder():
     if spec is None or not spec.submodule_search_locations:
         raise BuildError("PyTorch is not installed here: its headers are needed (pip: use --no-build-isolation)")
     return Path(spec.submodule_search_locations[0])
+
+
+def torch_version():
+    """Without importing it."""
+    text = (torch_folder() / "version.py").read_text()
+    return re.search(r"""^__version__ = ['"](.+)['"]""", text, re.M).group(1)
 
 
 class Nvrtc:
@@ -193,6 +200,27 @@ def compile_cpp(compiler, source, output, flags):
     return usage.ru_utime + usage.ru_stime
 
 
+def build_gradients(compiler, source, output, torch):
+    """The gradients in C++, for the PyTorch that is here alone: under another one they are taken in Python. Returns the
+    seconds that they took, or None where this PyTorch is one that they were not written for."""
+    unit = output.with_suffix(".o")
+    flags = [*CALL_FLAGS, "-isystem", str(torch / "include")]
+    try:
+        seconds = compile_cpp(compiler, source / "torch/kw_torch/gradient.cpp", unit, flags)
+        link(compiler, [unit], output, torch, ["-lc10"])
+    except BuildError as error:
+        print(f"the gradients are left to Python: {error}", file=sys.stderr)
+        return None
+    return seconds
+
+
+def link(compiler, objects, library, torch, options):
+    command = [compiler, "-shared", *map(str, objects), "-o", str(library), "-L", str(torch / "lib"), "-ltorch_cpu"]
+    done = subprocess.run([*command, *options, "-s", "-Wl,--exclude-libs,ALL"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BuildError(f"the library does not link:\n{done.stderr[:4000]}")
+
+
 def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, timed=None):
     """Compiles the package's library into it; returns what it was built with. `timed` is called with each step's kind,
     file and seconds of the processor."""
@@ -207,16 +235,28 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     jobs = jobs or os.cpu_count() or 1
+    library = root / plan["package"] / plan["library"]
     image_kinds = image_targets(architectures)
     flags = [f"-march={march}", f"-DTORCH_TARGET_VERSION={TORCH_TARGET}", f"-DKW_IMAGES={len(image_kinds)}"]
     flags += ["-I", str(source / "cpu"), "-I", str(source / "torch"), "-isystem", str(torch / "include")]
     built = {"march": march, "compiler": Path(compiler).name, "nvrtc": None, "architectures": architectures}
+    built["gradients"] = None
     built["ptx"] = f"compute_{image_kinds[0][0]}" if gpu else None
     note = timed or (lambda *_: None)
 
     def cpp(kind, unit, level):
         output = folder / (unit.name.removesuffix(".cpp") + ".o")
         note(kind, unit.name, compile_cpp(compiler, unit, output, [*level, *flags]))
+
+    def gradients():
+        (folder / "gradients").mkdir()
+        output = library.with_name("_gradients.so")
+        output.unlink(missing_ok=True)
+        seconds = build_gradients(compiler, source, folder / "gradients" / output.name, torch)
+        if seconds is not None:
+            shutil.move(folder / "gradients" / output.name, output)
+            note("gradients", "gradient.cpp", seconds)
+            built["gradients"] = torch_version()
 
     # A fresh interpreter for each: a fork would take a compiler along that another thread holds.
     with (
@@ -236,7 +276,8 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         tasks = image_tasks(plan, source, architectures) if gpu else []
         # What takes longest begins first, so that no core waits at the end.
         kernels = sorted((op["kernels"] for op in plan["ops"] if op["kernels"]), key=lambda k: -_length(source / k))
-        waiting = [workers.submit(cpp, "kernels for the CPU", source / unit, CPU_FLAGS) for unit in kernels]
+        waiting = [workers.submit(gradients)] if plan["gradients"] else []
+        waiting += [workers.submit(cpp, "kernels for the CPU", source / unit, CPU_FLAGS) for unit in kernels]
         compiled = {}
         for i in sorted(range(len(tasks)), key=lambda i: -len(tasks[i][2][tasks[i][0]])):
             compiled[i] = workers.submit(image, tasks[i])
@@ -251,13 +292,8 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
     if gpu:
         write_images(plan, image_kinds, images, folder)
         compile_cpp(compiler, folder / "images.cpp", folder / "images.o", [*CALL_FLAGS, *flags])
-    library = root / plan["package"] / plan["library"]
     # OpenMP is PyTorch's own, which libtorch_cpu brings along: one pool of threads, and torch.set_num_threads rules it.
-    command = [compiler, "-shared", *map(str, sorted(folder.glob("*.o"))), "-o", str(library)]
-    command += ["-L", str(torch / "lib"), "-ltorch_cpu", "-ldl", "-s", "-Wl,--exclude-libs,ALL"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BuildError(f"the library does not link:\n{done.stderr[:4000]}")
+    link(compiler, sorted(folder.glob("*.o")), library, torch, ["-ldl"])
     (root / plan["package"] / "built.json").write_text(json.dumps(built, indent=2) + "\n")
     return built
 

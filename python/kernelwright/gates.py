@@ -45,8 +45,9 @@ class Subject:
         return made
 
     def roads(self):
-        """Both ways in which kernels are called, and their names."""
-        return [("eager", lambda *t: self.function(*t, strict=True)), ("op", self.op.traced)]
+        """The ways in which kernels are called, and their names."""
+        roads = [("eager", lambda *t: self.function(*t, strict=True)), ("op", self.op.traced)]
+        return roads if self.op.in_python is self.op.eager else [*roads, ("in Python", self.op.in_python)]
 
 
 def results_of(answer):
@@ -233,7 +234,14 @@ def nothing_is_kept_behind_the_graph(subject):
         return
     tensors = subject.tensors()
     kept = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(weakref.ref(t)) or t, lambda t: t):
+
+    def pack(tensor):
+        # A result that its own node holds would live for ever: a hook must hand back another tensor.
+        held = tensor.detach()
+        kept.extend((weakref.ref(tensor), weakref.ref(held)))
+        return held
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         results = subject.function(*tensors)
     inputs = {id(t) for t in tensors}
     assert kept

@@ -2,8 +2,10 @@
 autocast, and the pieces of their registration with PyTorch. A package holds a copy of this file."""
 
 import ast
+import ctypes
 import functools
 import inspect
+import json
 import operator
 import re
 import sys
@@ -41,15 +43,17 @@ class Unserved(NotImplementedError):
 class Op:
     """How calls of one op are answered.
 
-    eager: the kernels, in eager mode; traced: the op that torch.compile sees; serves: do the tensors fit what the
-    kernels take; types: the mixtures of element types that are compiled; gradients: which tensors have one;
-    backwards: the tensors whose gradients each backward op computes; example: shapes, to ask what autocast would do.
+    eager: the kernels, in eager mode; in_python: likewise, with a gradient that needs no library for this PyTorch;
+    traced: the op that torch.compile sees; serves: do the tensors fit what the kernels take; types: the mixtures of
+    element types that are compiled; gradients: which tensors have one; backwards: the tensors whose gradients each
+    backward op computes; example: shapes, to ask what autocast would do.
     """
 
-    def __init__(self, name, reference, eager, traced, serves, types, gradients, backwards, example):
+    def __init__(self, name, reference, eager, in_python, traced, serves, types, gradients, backwards, example):
         self.name = name
         self.reference = reference
         self.eager = eager
+        self.in_python = in_python
         self.traced = traced
         self.serves = serves
         self.types = types
@@ -58,8 +62,10 @@ class Op:
         self.example = example
 
     def careful(self, tensors, scalars, strict):
-        """A call under torch.compile or autocast."""
+        """A call under torch.compile, autocast or a transform of torch.func."""
         device = tensors[0].device.type
+        if not is_tracing() and any_transform():
+            return self.by_reference("it is transformed by torch.func", tensors, scalars, strict)
         if torch.is_autocast_enabled(device):
             dtypes = self.under_autocast(device, tuple(t.dtype for t in tensors), torch.get_autocast_dtype(device))
             if dtypes is None:
@@ -362,9 +368,40 @@ class ReadModule:
         return forward(*inputs)
 
 
-def load(library, ops):
-    """Loads a package's library, which registers its ops."""
+def load(folder, ops):
+    """Loads a package's library, which registers its ops; returns its gradients in C++."""
     for op in ops:
         if hasattr(torch.ops.kw, op):
             raise ImportError(f"kw::{op} is registered already, by another package: one process can have one of them")
-    torch.ops.load_library(library)
+    torch.ops.load_library(str(folder / "_ops.so"))
+    built = json.loads((folder / "built.json").read_text())
+    return Gradients(folder / "_gradients.so", built["gradients"])
+
+
+def abi_version(version):
+    """What two builds of PyTorch must share for C++ that one compiled to run with the other."""
+    release, _, _ = version.partition("+")
+    return release if re.fullmatch(r"[0-9.]+", release) else version
+
+
+class Gradients:
+    """The gradients of a package's ops as nodes in C++, where their library was built with this version of PyTorch."""
+
+    def __init__(self, path, built_with):
+        self.library = None
+        if built_with and abi_version(built_with) == abi_version(torch.__version__):
+            try:
+                self.library = ctypes.CDLL(str(path))
+            except OSError:  # a PyTorch of that version, and yet another one
+                return
+            self.library.kw_attach.argtypes = [ctypes.c_char_p] * 4
+            self.library.kw_attach.restype = ctypes.c_char_p
+
+    def attach(self, op, node, results_alone, *backwards):
+        """The op with its gradient; None where there is no library. runtime/torch/gradient.cpp says what it is told."""
+        if self.library is None:
+            return None
+        why = self.library.kw_attach(*(text.encode() for text in (op, node, results_alone, "\n".join(backwards))))
+        if why:
+            raise ImportError(f"kw::{op}: {why.decode()}")
+        return direct(getattr(torch.ops.kw, f"_{op}_eager").default)

@@ -4,4 +4,4 @@ from pathlib import Path
 
 from . import _op
 
-_op.load(str(Path(__file__).with_name("_ops.so")), (KW_OPS))
+gradients = _op.load(Path(__file__).parent, (KW_OPS))

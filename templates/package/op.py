@@ -25,7 +25,8 @@ KW_STATEMENTS(inner)
 
 # skeleton gradient
 class KW_NAME_autograd(torch.autograd.Function):
-    """The gradient in eager mode. It costs a third less than the formula that kw::KW_NAME_op carries."""
+    """The gradient in eager mode where no library has it for this PyTorch. It costs a third less than the formula that
+    kw::KW_NAME_op carries."""
 
     @staticmethod
     def forward(ctx, KW_LIST_parameters):
@@ -61,8 +62,11 @@ torch.library.register_autograd("kw::KW_NAME_op", _formula, setup_context=_setup
 _TYPES = [KW_LIST_types]
 
 
-def _eager(KW_LIST_arguments):
-    KW_STATEMENTS(eager)
+def _in_python(KW_LIST_arguments):
+    KW_STATEMENTS(in_python)
+
+
+KW_STATEMENTS(eager)
 
 
 def _traced(KW_LIST_arguments):
@@ -77,6 +81,7 @@ _OP = _op.Op(
     "KW_NAME_op",
     reference,
     _eager,
+    _in_python,
     _traced,
     _serves,
     types=_TYPES,
@@ -92,7 +97,7 @@ def KW_NAME_op(KW_LIST_signature):
     A call that no kernel serves (its device, types or shapes) runs the reference and warns once; with strict=True it
     raises NotImplementedError.
     """
-    if _op.is_tracing() or _op.any_autocast():
+    if _op.is_tracing() or _op.any_autocast() or _op.any_transform():
         return _OP.careful(KW_EXPRESSION_tensors_given, KW_EXPRESSION_scalars, strict)
     try:
         return _eager(KW_EXPRESSION_call)

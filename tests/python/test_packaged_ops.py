@@ -1,10 +1,11 @@
-"""A package of kernels, built once for this machine: every gate that its own tests ask is passed by three ops and fails
+"""A package of kernels, built once for this machine: every gate that its own tests ask is passed by four ops and fails
 where it must; it holds what it says, its modules keep their state_dict, and DistributedDataParallel trains them."""
 
 import importlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,7 +15,7 @@ import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KW = ROOT / os.environ.get("BUILD", "build") / "kw"
-OPS = ["swiglu", "rms_norm_llama", "softmax"]
+OPS = ["swiglu", "rms_norm_llama", "softmax", "fused_add_rms_norm"]
 sys.path.insert(0, str(ROOT / "python"))
 
 from kernelwright import build_backend, gates  # noqa: E402
@@ -313,3 +314,70 @@ def test_bf16_with_f32_weights_has_kernels_and_a_mixture_without_any_is_named(pa
     with pytest.warns(UserWarning, match="runs its reference: .*mixture of element types: f16, f32"):
         answer = module.rms_norm_llama(x.half(), weight)
     assert torch.equal(answer, module.reference(x.half(), weight))
+
+
+def test_a_result_that_nobody_uses_has_a_gradient_of_zero(package):
+    module = importlib.import_module("tried_kernels.fused_add_rms_norm")
+    for road in (module._eager, module._in_python):
+        for used in (0, 1):
+            tensors = [torch.randn(2, 3, 8, requires_grad=True) for _ in range(2)] + [
+                torch.randn(8, requires_grad=True)
+            ]
+            ours = torch.autograd.grad(road(*tensors, 1e-6)[used].sum(), tensors, allow_unused=True)
+            own = torch.autograd.grad(module.reference(*tensors, 1e-6)[used].sum(), tensors, allow_unused=True)
+            for a, b in zip(ours, own, strict=True):
+                torch.testing.assert_close(a, torch.zeros_like(a) if b is None else b)
+
+
+def test_the_gradient_in_cpp_keeps_autograds_rules(package):
+    module = importlib.import_module("tried_kernels.rms_norm_llama")
+    assert module._eager is not module._in_python
+    x, weight = torch.randn(2, 3, 8, requires_grad=True), torch.randn(8, requires_grad=True)
+    y = module.rms_norm_llama(x, weight)
+    assert y.grad_fn.name() == "RmsNormLlamaFunctionBackward"
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
+    y = module.rms_norm_llama(x, weight)
+    with torch.no_grad():
+        weight.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x.detach(), torch.ones_like(x))
+        with pytest.raises(RuntimeError, match="kw::rms_norm_llama has no derivative in forward mode"):
+            module.rms_norm_llama(dual, weight.detach())
+    with torch.inference_mode():
+        assert not module.rms_norm_llama(x, weight).requires_grad
+
+
+def test_a_transform_of_torch_func_runs_the_reference_and_says_so(package):
+    module = importlib.import_module("tried_kernels.softmax")
+    x = torch.randn(2, 8)
+    with pytest.warns(UserWarning, match="runs its reference: it is transformed by torch.func"):
+        ours = torch.func.vjp(module.softmax, x)[1](torch.ones_like(x))[0]
+    assert torch.equal(ours, torch.func.vjp(module.reference, x)[1](torch.ones_like(x))[0])
+    with pytest.raises(NotImplementedError, match="transformed by torch.func"):
+        torch.func.vmap(lambda x: module.softmax(x, strict=True))(x[None])
+
+
+@pytest.mark.parametrize("built_with", ["2.12.0", "2.14.0.dev20261101+cpu", None])
+def test_under_another_pytorch_the_gradient_is_taken_in_python(package, tmp_path, built_with):
+    shutil.copytree(package / "tried_kernels", tmp_path / "tried_kernels")
+    record = tmp_path / "tried_kernels" / "built.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"gradients": built_with}))
+    program = (
+        "import torch; from tried_kernels import swiglu; m = __import__('sys').modules['tried_kernels.swiglu'];"
+        "x = torch.randn(2, 3, 8, requires_grad=True); y = swiglu(x, x); y.sum().backward();"
+        "print(m._eager is m._in_python, y.grad_fn.name(), x.grad.shape)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert run.stdout == "True SwigluFunctionBackward torch.Size([2, 3, 8])\n", run.stderr
+
+
+def test_a_pytorch_that_the_gradients_do_not_compile_with_leaves_them_to_python(package, tmp_path, capsys):
+    source = tmp_path / "csrc"
+    (source / "torch" / "kw_torch").mkdir(parents=True)
+    (source / "torch" / "kw_torch" / "gradient.cpp").write_text("#error other headers\n")
+    made = build_backend.build_gradients("g++", source, tmp_path / "_gradients.so", build_backend.torch_folder())
+    assert made is None and "left to Python" in capsys.readouterr().err

@@ -209,17 +209,22 @@ class Writer {
     return names;
   }
 
+  // An input of the forward pass and its dimension that is this size.
+  std::pair<std::size_t, std::size_t> shown_by(const std::string& size) const {
+    const std::vector<Buffer>& inputs = form_.forward().inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      for (std::size_t d = 0; d < inputs[i].shape.size(); ++d)
+        if (inputs[i].shape[d] == size) return {i, d};
+    KW_ASSERT(false, "a size that the backward is given is one that an input of the forward shows");
+  }
+
   void keep(Lines& lines, bool formula) const {
     const OpPass& backward = *form_.backward();
     lines.line("ctx.save_for_backward(" + join(kept(), ", ") + ")");
     for (const kernel::Scalar& scalar : backward.scalars) lines.line(fmt::format("ctx.{0} = {0}", scalar.name));
     for (const std::string& size : backward.given_sizes) {
-      for (const Buffer& input : form_.forward().inputs) {
-        const auto at = std::find(input.shape.begin(), input.shape.end(), size);
-        if (at == input.shape.end()) continue;
-        lines.line(fmt::format("ctx.{} = {}.shape[{}]", size, input.name, at - input.shape.begin()));
-        break;
-      }
+      const auto [input, dimension] = shown_by(size);
+      lines.line(fmt::format("ctx.{} = {}.shape[{}]", size, tensors()[input], dimension));
     }
     Names whole;
     for (const Buffer& output : form_.forward().outputs) {
@@ -231,15 +236,18 @@ class Writer {
     if (!whole.empty()) lines.line("ctx.mark_non_differentiable(" + join(whole, ", ") + ")");
   }
 
-  // Calls the backward op for the gradients that are wanted and sorts its results by the arguments of the forward.
-  void call_backward(Lines& lines, const std::string& op_prefix, bool tie) const {
-    if (!kept().empty()) lines.line(join(kept(), ", ") + (kept().size() == 1 ? "," : "") + " = ctx.saved_tensors");
-    // The op that computes least comes first.
+  std::vector<const OpPass*> backwards() const {  // the op that computes least comes first
     std::vector<const OpPass*> passes;
     for (std::size_t i = 1; i < form_.passes.size(); ++i) passes.push_back(&form_.passes[i]);
     std::stable_sort(passes.begin(), passes.end(),
                      [](const OpPass* a, const OpPass* b) { return a->outputs.size() < b->outputs.size(); });
-    for (const OpPass* pass : passes) {
+    return passes;
+  }
+
+  // Calls the backward op for the gradients that are wanted and sorts its results by the arguments of the forward.
+  void call_backward(Lines& lines, const std::string& op_prefix, bool tie) const {
+    if (!kept().empty()) lines.line(join(kept(), ", ") + (kept().size() == 1 ? "," : "") + " = ctx.saved_tensors");
+    for (const OpPass* pass : backwards()) {
       Names needless, answers;
       for (std::size_t i = 0; i < arguments().size(); ++i) {
         const std::string argument = arguments()[i];
@@ -285,6 +293,44 @@ class Writer {
     return {};
   }
 
+  // Where each argument of a backward op comes from, in the words of runtime/torch/gradient.cpp.
+  std::string sources(const OpPass& pass) const {
+    const auto at = [](const Names& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) - names.begin();
+    };
+    Names words = {"_" + form_.name + "_" + pass.name};
+    for (const Buffer& input : pass.inputs) {
+      if (!input.gradient_of.empty()) {
+        words.push_back(fmt::format("g{}", at(results(), input.gradient_of)));
+      } else if (has(tensors(), input.name)) {
+        words.push_back(fmt::format("i{}", at(tensors(), input.name)));
+      } else {
+        words.push_back(fmt::format("o{}", at(outputs(), input.name)));
+      }
+    }
+    for (const kernel::Scalar& scalar : pass.scalars) words.push_back(fmt::format("i{}", at(arguments(), scalar.name)));
+    for (const std::string& size : pass.given_sizes) {
+      const auto [input, dimension] = shown_by(size);
+      words.push_back(fmt::format("i{}.{}", input, dimension));
+    }
+    words.emplace_back(">");
+    for (const Buffer& output : pass.outputs) words.push_back(std::to_string(at(tensors(), output.gradient_of)));
+    return join(words, " ");
+  }
+
+  void native(Lines& lines, bool saves_nothing) const {
+    if (form_.backward() == nullptr) return lines.line("_eager = _in_python");
+    lines.line("_eager = (");
+    lines.line("    _library.gradients.attach(");
+    lines.line("        " + quoted(form_.name) + ",");
+    lines.line("        " + quoted(form_.autograd + "Backward") + ",");
+    lines.line(fmt::format("        \"_{}_{}\",", form_.name, saves_nothing ? "forward" : "results"));
+    for (const OpPass* pass : backwards()) lines.line("        " + quoted(sources(*pass)) + ",");
+    lines.line("    )");
+    lines.line("    or _in_python");
+    lines.line(")");
+  }
+
   Status formula() {
     Lines setup, body;
     setup.line(join(arguments(), ", ") + (arguments().size() == 1 ? "," : "") + " = inputs");
@@ -308,7 +354,7 @@ class Writer {
 
   Status roads() {
     const OpPass& forward = form_.forward();
-    Lines eager, traced, serves;
+    Lines in_python, eager, traced, serves;
     const std::string pick = results().size() == outputs().size() ? ""
                              : results().size() == 1              ? "[0]"
                                                                   : fmt::format("[:{}]", results().size());
@@ -317,13 +363,12 @@ class Writer {
       for (const Buffer& gradient : form_.backward()->outputs)
         wanting.push_back(gradient.gradient_of + ".requires_grad");
       const std::string any = wanting.size() == 1 ? wanting[0] : "(" + join(wanting, " or ") + ")";
-      eager.line("if torch.is_grad_enabled() and " + any + ":");
-      eager.line("    if _op.any_transform():");
-      eager.line("        return " + form_.autograd + ".apply(" + join(arguments(), ", ") + ")");
-      eager.line("    return _apply(" + join(arguments(), ", ") + ")");
+      in_python.line("if torch.is_grad_enabled() and " + any + ":");
+      in_python.line("    return _apply(" + join(arguments(), ", ") + ")");
     }
-    eager.line(pick.empty() ? "return _forward(" + join(arguments(), ", ") + ")"
-                            : "return _results(" + join(arguments(), ", ") + ")");
+    in_python.line(pick.empty() ? "return _forward(" + join(arguments(), ", ") + ")"
+                                : "return _results(" + join(arguments(), ", ") + ")");
+    native(eager, pick.empty());
     traced.line(fmt::format("return torch.ops.kw.{}({}){}", form_.name, join(arguments(), ", "), pick));
 
     Names rows;
@@ -385,6 +430,7 @@ class Writer {
             .expression("tensors_given", tuple(tensors()))
             .expression("scalars", tuple(numbers))
             .expression("call", join(arguments(), ", "))
+            .statements("in_python", in_python)
             .statements("eager", eager)
             .statements("traced", traced)
             .statements("serves", serves)

@@ -77,6 +77,7 @@ Result<Files> package(const std::vector<Ingredients>& kernels, const PackageOpti
   Files files;
   Json build = {{"package", options.name},
                 {"library", "_ops.so"},
+                {"gradients", false},
                 {"architectures", options.architectures},
                 {"ops", Json::array()}};
   Json record = {{"generator", kGenerator}, {"torch", kTested}, {"kernels", Json::object()}};
@@ -91,6 +92,7 @@ Result<Files> package(const std::vector<Ingredients>& kernels, const PackageOpti
       return bad_input(fmt::format("two kernels have a module {}, the second is {}", form.module, form.name), {},
                        fmt::format("kw set {} name.module=...", kernel.profile.name));
     KW_CHECK(add_op(form, kernel, folder, files, build));
+    if (form.backward() != nullptr) build["gradients"] = true;
     KW_TRY(const TestShapes shapes, test_shapes(form, kernel.profile));
     files["tests/test_" + form.name + ".py"] =
         filled("templates/package/test_op.py",
