@@ -3,6 +3,7 @@
 // every exponent (tests/unit/device/math_test.cpp); where results are subnormal it counts units of the least number.
 #pragma once
 
+#include "lanes.h"
 #include "math_bits.h"
 
 namespace kw {
@@ -22,7 +23,8 @@ struct Reduced {
 }
 
 // (e^r - 1 - r)/r^2, r in [-ln(2)/2, ln(2)/2]: minimax, 3e-9 of e^r.
-[[gnu::always_inline]] inline float exp_rest(float r) {
+template <class F>
+[[gnu::always_inline]] inline F exp_rest(F r) {
   constexpr float kRest[] = {4.9999994e-1f, 1.6666515e-1f, 4.1668456e-2f, 8.369419e-3f, 1.3813134e-3f};
   return polynomial(r, kRest);
 }
@@ -31,7 +33,10 @@ struct Reduced {
   constexpr float kRest[] = {5.0e-1f, 1.6666666e-1f, 4.166628e-2f, 8.333504e-3f, 1.3945752e-3f, 1.9789266e-4f};
   return fma(r * r, polynomial(r, kRest), r);
 }
-[[gnu::always_inline]] inline float exp_small(float r) { return 1.0f + fma(r * r, exp_rest(r), r); }
+template <class F>
+[[gnu::always_inline]] inline F exp_small(F r) {
+  return 1.0f + fma(r * r, exp_rest(r), r);
+}
 
 // e^x 2^extra. The power of two is applied in two halves, so that a subnormal result is rounded once.
 [[gnu::always_inline]] inline float exp_times_power(float x, int32_t extra) {
@@ -90,18 +95,34 @@ struct Parts {
   return x >= 0.0f ? result : kNan;
 }
 
+// Of a float, and of sixteen. Cases are settled at the end, by two selections: to limit x first would make a compiler
+// compute each case by itself.
+template <class F>
+[[gnu::always_inline]] inline F exp_of(F x) {
+  const auto n = nearest_product(x, kLog2E);
+  const F r = fma(n.number, -kLn2Low, fma(n.number, -kLn2High, x));
+  const F e = times_power_of_two(exp_small(r), n.bits);
+  const F finite = choose(x < -87.33654f, F(0.0f), e);
+  return choose(x <= 88.72283f, finite, x + kInfinity);  // NaN stays NaN
+}
+
+template <class F>
+[[gnu::always_inline]] inline F tanh_of(F x) {
+  // |x| < 0.6: x + x^3 P(x^2), minimax, 4e-9. Beyond: 1 - 2/(e^2x + 1), of which the quotient needs few digits.
+  constexpr float kNear[] = {-3.3333287e-1f, 1.3331549e-1f, -5.3749118e-2f, 2.0671478e-2f, -5.7430025e-3f};
+  const F a = magnitude_of(x), square = x * x;
+  const F near = fma(a * square, polynomial(square, kNear), a);
+  const auto n = nearest_product(a, 2.0f * kLog2E);
+  const F r = fma(n.number, -0.693147182f, a + a);
+  const F e = times_power_of_two(exp_small(r), n.bits);
+  const F far = 1.0f - 2.0f / (e + 1.0f);
+  const F magnitude = choose(a >= 0.6f, far, near);  // NaN stays NaN
+  return with_sign_of(choose(a > 10.0f, F(1.0f), magnitude), x);
+}
+
 }  // namespace detail
 
-// 1.0 ulp; results below the least normal number are 0. Cases are settled at the end, by two selections: to limit x
-// first would make a compiler compute each case by itself.
-[[gnu::always_inline]] inline float exp(float x) {
-  using namespace detail;
-  const NearestBits n = nearest_product(x, kLog2E);
-  const float r = fma(n.number, -kLn2Low, fma(n.number, -kLn2High, x));
-  const float e = times_power_of_two(exp_small(r), n.bits);
-  const float finite = x < -87.33654f ? 0.0f : e;
-  return x <= 88.72283f ? finite : x + kInfinity;  // NaN stays NaN
-}
+[[gnu::always_inline]] inline float exp(float x) { return detail::exp_of(x); }  // 1.0 ulp; 0 below the normal numbers
 
 [[gnu::always_inline]] inline float exp2(float x) {  // 1.0 ulp
   const float inside = detail::clamp(x, -160.0f, 130.0f);
@@ -145,19 +166,13 @@ struct Parts {
 
 [[gnu::always_inline]] inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }  // 2.5 ulp
 
-[[gnu::always_inline]] inline float tanh(float x) {  // 1.4 ulp
-  using namespace detail;
-  // |x| < 0.6: x + x^3 P(x^2), minimax, 4e-9. Beyond: 1 - 2/(e^2x + 1), of which the quotient needs few digits.
-  constexpr float kNear[] = {-3.3333287e-1f, 1.3331549e-1f, -5.3749118e-2f, 2.0671478e-2f, -5.7430025e-3f};
-  const float a = __builtin_fabsf(x), square = x * x;
-  const float near = fma(a * square, polynomial(square, kNear), a);
-  const NearestBits n = nearest_product(a, 2.0f * kLog2E);
-  const float r = fma(n.number, -0.693147182f, a + a);
-  const float e = times_power_of_two(exp_small(r), n.bits);
-  const float far = 1.0f - 2.0f / (e + 1.0f);
-  const float magnitude = a >= 0.6f ? far : near;  // NaN stays NaN
-  return with_sign_of(a > 10.0f ? 1.0f : magnitude, x);
-}
+[[gnu::always_inline]] inline float tanh(float x) { return detail::tanh_of(x); }  // 1.4 ulp
+
+#if KW_HAS_LANES
+[[gnu::always_inline]] inline Floats exp(Floats x) { return detail::exp_of(x); }
+[[gnu::always_inline]] inline Floats sigmoid(Floats x) { return 1.0f / (1.0f + exp(-x)); }
+[[gnu::always_inline]] inline Floats tanh(Floats x) { return detail::tanh_of(x); }
+#endif
 
 [[gnu::always_inline]] inline float sinh(float x) {  // 2.2 ulp
   const float half = detail::half_expm1(__builtin_fabsf(x));

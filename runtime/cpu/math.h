@@ -57,7 +57,10 @@ class Divisor {
     power_ = magnitude > kFar ? 1 / kScale : magnitude < 1 / kFar ? kScale : T(1);
     reciprocal_ = 1 / (d * power_);
   }
-  friend T operator/(T x, const Divisor& d) { return x * d.power_ * d.reciprocal_; }
+  template <class X>
+  friend X operator/(X x, const Divisor& d) {
+    return x * d.power_ * d.reciprocal_;
+  }
 
  private:
   T power_, reciprocal_;

@@ -58,9 +58,9 @@ using Working = double;
 }
 
 // c[0] + c[1] x + c[2] x^2 + …
-template <class T, int N>
-[[gnu::always_inline]] inline T polynomial(T x, const T (&c)[N]) {
-  T sum = c[N - 1];
+template <class X, class T, int N>
+[[gnu::always_inline]] inline X polynomial(X x, const T (&c)[N]) {
+  X sum = c[N - 1];
 #pragma GCC unroll 16
   for (int i = N - 2; i >= 0; --i) sum = fma(sum, x, c[i]);
   return sum;
@@ -72,6 +72,7 @@ template <class T, int N>
   return x > most ? most : x;
 }
 
+[[gnu::always_inline]] inline float magnitude_of(float x) { return __builtin_fabsf(x); }
 [[gnu::always_inline]] inline float with_sign_of(float magnitude, float x) { return __builtin_copysignf(magnitude, x); }
 
 // 2^n for -126 <= n <= 127.
@@ -92,18 +93,23 @@ struct Nearest {
 }
 
 // The nearest whole number of a*b, |a*b| < 2^22, and the last nine bits of it, under others.
+template <class F, class Word>
 struct NearestBits {
-  float number;
-  uint32_t bits;
+  F number;
+  Word bits;
 };
-[[gnu::always_inline]] inline NearestBits nearest_product(float a, float b) {
+template <class F>
+[[gnu::always_inline]] inline auto nearest_product(F a, float b) {
   constexpr float kShift = 12582912.0f;
-  const float shifted = fma(a, b, kShift);
-  return {shifted - kShift, bits_of(shifted)};
+  const F shifted = fma(a, b, kShift);
+  return NearestBits<F, decltype(bits_of(shifted))>{shifted - kShift, bits_of(shifted)};
 }
 
 // x 2^n, where both are normal numbers. Of n the last nine bits count.
-[[gnu::always_inline]] inline float times_power_of_two(float x, uint32_t n) { return float_of(bits_of(x) + (n << 23)); }
+template <class F, class Word>
+[[gnu::always_inline]] inline F times_power_of_two(F x, Word n) {
+  return float_of(bits_of(x) + (n << 23));
+}
 
 struct NearestDouble {
   double number;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "lanes.h"
+
 namespace kw {
 
 template <class T>
@@ -65,6 +67,34 @@ inline T tile_sum(const T* terms, int64_t n) {
   __builtin_memcpy(lanes, &all, sizeof all);
   return sum_of(lanes, kLanes);
 }
+
+// The sum of a tile whose terms are written one after the other, each once: of all of them as `tile_sum` has it, or, by
+// lanes, without keeping them.
+template <class T, int kTile, bool kLanesFit>
+class TileSum {
+ public:
+  T& operator[](int64_t i) { return terms_[i]; }
+  T total(int64_t n) const { return tile_sum(terms_, n); }
+
+ private:
+  alignas(64) T terms_[kTile];
+};
+#if KW_HAS_LANES
+template <int kTile>
+class TileSum<float, kTile, true> {
+ public:
+  struct Term {
+    Floats& sum;
+    uint16_t mask;
+    KW_INLINE void operator=(Floats term) const { sum = _mm512_mask_add_ps(sum.v, mask, sum.v, term.v); }
+  };
+  KW_INLINE Term operator[](Lane lane) { return {sum_, lane.mask}; }
+  KW_INLINE float total(int64_t) const { return _mm512_reduce_add_ps(sum_.v); }
+
+ private:
+  Floats sum_ = 0.0f;
+};
+#endif
 
 // reduction(kw::maximum : x) and reduction(kw::minimum : x)
 #ifdef _OPENMP

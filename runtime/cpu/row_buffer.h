@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <new>
 
+#include "lanes.h"
+
 namespace kw {
 
 template <class T>
@@ -20,6 +22,9 @@ class RowBuffer {
   RowBuffer(const RowBuffer&) = delete;
   RowBuffer& operator=(const RowBuffer&) = delete;
   T& operator[](int64_t i) { return data_[i]; }
+#if KW_HAS_LANES
+  KW_INLINE LaneOf operator[](Lane lane) { return {data_ + lane.at, lane.mask}; }
+#endif
 
  private:
   static constexpr int64_t kNear = 16384 / sizeof(T);  // rows up to here lie on the stack

@@ -92,8 +92,8 @@ inline bool streams(Element* output, int64_t elements, int64_t row, int64_t stre
 }
 
 // Where the elements [first, first + n) of an output row are computed: in place, or in a block that `finish` rounds and
-// writes.
-template <class Element, bool kUnit, int kTile>
+// writes. Lanes are rounded and written one by one.
+template <class Element, bool kUnit, int kTile, bool kLanesFit>
 class OutputTile {
  public:
   using Value = Computed<Element>;
@@ -121,5 +121,36 @@ class OutputTile {
   bool streamed_;
   alignas(64) Value block_[kTile];
 };
+
+#if KW_HAS_LANES
+template <class Element, int kTile>
+class OutputTile<Element, true, kTile, true> {
+ public:
+  OutputTile(Row<Element, true> row, int64_t first, bool streamed)
+      : out_(&row[first]), streamed_(streamed && reinterpret_cast<uintptr_t>(out_) % (kLanes * sizeof(Element)) == 0) {}
+  struct Place {
+    Element* to;
+    uint16_t mask;
+    bool streamed;
+    KW_INLINE void operator=(Floats values) const {
+      if (streamed && mask == Lane::kWhole)
+        stream_lane(to, values);
+      else
+        store_lane(to, values, mask);
+    }
+  };
+  struct Places {
+    Element* out;
+    bool streamed;
+    KW_INLINE Place operator[](Lane lane) const { return {out + lane.at, lane.mask, streamed}; }
+  };
+  KW_INLINE Places row() const { return {out_, streamed_}; }
+  KW_INLINE void finish(int64_t) const {}
+
+ private:
+  Element* out_;
+  bool streamed_;
+};
+#endif
 
 }  // namespace kw

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "lanes.h"
+
 namespace kw {
 
 inline int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -18,6 +20,15 @@ struct Row {
   Element* data;
   int64_t stride;
   Element& operator[](int64_t i) const { return data[kUnit ? i : i * stride]; }
+#if KW_HAS_LANES
+  KW_INLINE auto operator[](Lane lane) const {
+    static_assert(kUnit);
+    if constexpr (std::is_const_v<Element>)
+      return load_lane(data + lane.at, lane.mask);
+    else
+      return LaneOf{data + lane.at, lane.mask};
+  }
+#endif
 };
 
 // Asks for the elements [first, first + n) of a contiguous row, which may lie beyond the tensor, to be brought near.

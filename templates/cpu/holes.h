@@ -15,4 +15,5 @@ inline int64_t elements = 1, size = 1, points = 1, first = 0, last = 1;
 }
 
 constexpr int64_t kTile = 1, kChain = 1, kChunks = 1, kParallelElements = 1;
+constexpr bool kByLanes = false;
 inline int64_t workers = 1, tiles = 1, blocks = 1, tile = 0, end = 1;

@@ -34,24 +34,13 @@ void KW_NAME(kernel_sliced)(KW_LIST(parameters)) {
 // end
 
 inline void loops() {
-  // One loop over the innermost axis, or over a tile of it.
+  // Over the innermost axis tile by tile: partial sums, and blocks of output.
   // clang-format off
-// skeleton line
-#pragma omp simd KW_CLAUSES(reductions)
-for (int64_t KW_NAME(i) = KW_EXPRESSION(first); KW_NAME(i) < KW_EXPRESSION(last); ++KW_NAME(i)) {
-  KW_STATEMENTS(body)
-}
-// end
-
-  // The same tile by tile: partial sums, and a block of output that is streamed.
 // skeleton tiles
 for (int64_t tile = 0; tile < KW_EXPRESSION(size); tile += kTile) {
   const int64_t end = kw::min(KW_EXPRESSION(size), tile + kTile);
   KW_STATEMENTS(before)
-#pragma omp simd KW_CLAUSES(reductions)
-  for (int64_t KW_NAME(i) = tile; KW_NAME(i) < end; ++KW_NAME(i)) {
-    KW_STATEMENTS(body)
-  }
+  KW_STATEMENTS(loop)
   KW_STATEMENTS(after)
 }
 // end

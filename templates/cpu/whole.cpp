@@ -21,10 +21,7 @@ for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
     const int64_t tile = block % tiles * kTile, end = kw::min(KW_EXPRESSION(size), tile + kTile);
     KW_STATEMENTS(position)
     KW_STATEMENTS(before)
-#pragma omp simd KW_CLAUSES(reductions)
-    for (int64_t KW_NAME(i) = tile; KW_NAME(i) < end; ++KW_NAME(i)) {
-      KW_STATEMENTS(body)
-    }
+    KW_STATEMENTS(loop)
     KW_STATEMENTS(after)
   }
   KW_STATEMENTS(finish)

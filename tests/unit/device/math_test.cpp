@@ -54,7 +54,26 @@ const Function kFunctions[] = {
     {"asin", std::asin, 1.6, 2},         {"acos", std::acos, 1.0, 2},    {"atan", std::atan, 1.35, 2},
     {"sigmoid", sigmoid, 2.45, 3, true},
 };
-constexpr std::size_t kPow = std::size(kFunctions), kAtan2 = kPow + 1, kNarrow = kPow + 2;
+constexpr std::size_t kPow = std::size(kFunctions), kAtan2 = kPow + 1, kNarrow = kPow + 2, kByLanes = kNarrow + 4;
+
+// What bodies of loops do by lanes: of the rows u and v of floats, b and h of 16-bit floats.
+const char* const kBodies[] = {
+    "w[i] = kw::exp(u[i]);",
+    "w[i] = kw::sigmoid(u[i]);",
+    "w[i] = kw::tanh(u[i]);",
+    "w[i] = kw::rsqrt(u[i]) + kw::sqrt(kw::abs(v[i]));",
+    "w[i] = kw::maximum(u[i], v[i]) - kw::minimum(u[i], 2.0f);",
+    "w[i] = -kw::cube(u[i]) / (kw::square(v[i]) + 1);",
+    "w[i] = kw::choose((u[i] < v[i]) & !(u[i] == 0.0f) | (v[i] != v[i]), u[i], 0.0f);",
+    "w[i] = kw::to<float>(u[i] <= 1.0f) * v[i];",
+    "w[i] = kw::round_to<kw::bf16>(u[i]);",
+    "w[i] = kw::round_to<kw::f16>(u[i]);",
+    "w[i] = kw::round_own<kw::bf16>(kw::to<float>(b[i]) * kw::to<float>(b[i]));",
+    "w[i] = kw::round_via<kw::f16, kw::bf16>(u[i]) + kw::round_before<kw::bf16, kw::f16>(v[i]);",
+    "w[i] = kw::to<float>(h[i]) - kw::to<float>(b[i]);",
+    "w[i] = u[i] / by;",
+    "w[i] += u[i];",
+};
 
 double ulp_of(double value) {
   const double magnitude = std::fabs(value);
@@ -85,6 +104,7 @@ class Compiled {
                         {{kernel::Step::Kind::Kernel, {entry}}}}};
     std::string source =
         "#include <cstdint>\n#include \"kw/math.h\"\n#include \"kw/narrow.h\"\n"
+        "#include \"kw/reduction.h\"\n#include \"kw/tensor.h\"\n"
         "extern \"C\" void math(const float* x, const float* z, float* y, std::int64_t n, std::int64_t which) {\n";
     const auto add = [&](std::size_t which, const std::string& call) {
       source += "  if (which == " + std::to_string(which) +
@@ -98,6 +118,16 @@ class Compiled {
       for (const std::string call : {"kw::narrow(to, x, n);", "for (std::int64_t i = 0; i < n; ++i) to[i] = T(x[i]);"})
         source += "  if (which == " + std::to_string(which++) + ") { using T = " + type +
                   "; T* to = reinterpret_cast<T*>(y); " + call + " }\n";
+    which = kByLanes;
+    for (const std::string body : kBodies)
+      for (const std::string lanes : {"kw::kByLanes<true, float>", "false"})
+        source +=
+            "  if (which == " + std::to_string(which++) +
+            ") {\n    const kw::Row<const float, true> u{x, 1}, v{z, 1};\n    const kw::Row<float, true> w{y, 1};\n"
+            "    const kw::Row<const kw::bf16, true> b{reinterpret_cast<const kw::bf16*>(x), 1};\n"
+            "    const kw::Row<const kw::f16, true> h{reinterpret_cast<const kw::f16*>(z), 1};\n"
+            "    const kw::Divisor<float> by(3.0f);\n    kw::for_lanes<" +
+            lanes + ">(0, n, [&](auto i) KW_INLINE { " + body + " });\n  }\n";
     cpu::CompileOptions options;
     options.flags = flags;
     const auto set =
@@ -241,6 +271,28 @@ TEST_P(MathTest, ARunOfValuesIsRoundedAsEachIsAlone) {
       else
         ASSERT_EQ(got, expected) << x[i];
     }
+  }
+}
+
+TEST_P(MathTest, LanesGiveTheBitsOfSingleElements) {
+  std::vector<float> x = dense_sample(), z = x;
+  std::reverse(z.begin(), z.end());
+  while (x.size() % 16 != 5) {  // the last lane is not whole
+    x.push_back(1.5f);
+    z.push_back(-2.5f);
+  }
+  for (std::size_t body = 0; body < std::size(kBodies); ++body) {
+    const std::vector<float> lanes = compiled()(kByLanes + 2 * body, x, z);
+    const std::vector<float> each = compiled()(kByLanes + 2 * body + 1, x, z);
+    std::size_t numbers = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(std::isnan(lanes[i]), std::isnan(each[i])) << kBodies[body] << " of " << x[i] << " and " << z[i];
+      if (std::isnan(each[i])) continue;
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(lanes[i]), std::bit_cast<std::uint32_t>(each[i]))
+          << kBodies[body] << " of " << x[i] << " and " << z[i];
+      numbers += each[i] != 0;
+    }
+    EXPECT_GT(numbers, x.size() / 8) << kBodies[body];
   }
 }
 

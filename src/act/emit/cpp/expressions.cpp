@@ -70,7 +70,8 @@ std::string Expressions::inside(const Expression& expression, Binding outer, boo
 Expression Expressions::convert(Expression expression, const std::string& cpp_type) const {
   if (expression.type == cpp_type) return expression;
   if (cpp_type == "bool") return {inside(expression, Binding::Equality) + " != 0", Binding::Equality, "bool"};
-  return {cpp_type + "(" + expression.text + ")", Binding::Primary, cpp_type, expression.text, expression.type};
+  const std::string call = by_lanes ? "kw::to<" + cpp_type + ">(" : cpp_type + "(";
+  return {call + expression.text + ")", Binding::Primary, cpp_type, expression.text, expression.type};
 }
 
 Expression Expressions::round(const Expression& expression, ir::Type type, bool own) const {
@@ -293,6 +294,9 @@ Expression Expressions::special(const Value& value, const Map& map, bool rounded
     case Op::Select: {
       const Expression condition = operand(value, map, 0);
       const Expression then = operand(value, map, 1), otherwise = operand(value, map, 2);
+      if (by_lanes)
+        return {"kw::choose(" + condition.text + ", " + then.text + ", " + otherwise.text + ")", Binding::Primary,
+                type};
       return {inside(condition, Binding::Choice, true) + " ? " + inside(then, Binding::Choice, true) + " : " +
                   inside(otherwise, Binding::Choice),
               Binding::Choice, type};

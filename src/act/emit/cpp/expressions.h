@@ -41,6 +41,9 @@ class Expressions {
   // Whether the target's runtime has round_via and its kin, which round once where two types turn out to be one.
   bool merges_roundings = false;
 
+  // Whether what is written now is a body that serves single elements and lanes of them alike.
+  bool by_lanes = false;
+
   Environment environment;  // values that are variables, or expressions to be repeated
 
   Expression of(ValueId value);                                // its variable, or the expression itself
@@ -50,6 +53,10 @@ class Expressions {
   std::string literal(const ir::Literal& literal, const std::string& cpp_type) const;
   // The C++ types that run-time scalars are wanted in: the caller may pass the one that is, and nothing is converted.
   std::string scalar_type(const std::string& name) const;
+  // Its text where the type of a variable does not convert by itself.
+  std::string as_declared(const Expression& expression, const std::string& cpp_type) const {
+    return convert(expression, cpp_type).text;
+  }
   // The type of everything floating that the kernel reads, if it is one.
   void find_only_type();
   void find_scalar_types();

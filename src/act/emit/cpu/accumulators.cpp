@@ -30,7 +30,7 @@ std::string Accumulator::combine(const std::string& term, const std::string& at)
 bool Accumulator::adds_tiles() const { return partial() && (op == Op::Sum || op == Op::Mean); }
 
 std::string Accumulator::add_partial(const std::string& at) const {
-  if (at.empty() && adds_tiles()) return total + " += kw::tile_sum(" + name + ", end - tile);";
+  if (at.empty() && adds_tiles()) return total + " += " + name + ".total(end - tile);";
   return total + at + (op == Op::Prod ? " *= " : " += ") + name + at + ";";
 }
 

@@ -50,13 +50,7 @@ void ColumnKernel::columns() {
 Lines ColumnKernel::within(const InnerLoop& inner) const {
   Lines out;
   out.append(inner.before);
-  out.append(Skeleton::load(kRowFile, "line")
-                 .name("i", names_.variable(nest_.inner))
-                 .expression("first", "tile")
-                 .expression("last", "end")
-                 .clauses("reductions", join(inner.clauses, " "))
-                 .statements("body", inner.body)
-                 .fill());
+  out.append(inner_.loop(inner, "tile", "end"));
   out.append(inner.after);
   return out;
 }
@@ -181,7 +175,9 @@ void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, 
     in.body.line(name + inner_.in_tile() + " = " + scopes_.expressions.as(v, type) + ";");
     arrays.emplace_back(v, name);
   }
-  stores = inner_.write(only_stores, {}, {}, {}, stage.after_stores);
+  const bool alone = nest_.loop.empty() && in.body.empty();
+  stores = inner_.write(only_stores, {}, {}, {}, stage.after_stores, {}, alone);
+  in.by_lanes = stores.by_lanes;
   in.before.append(stores.before);
   in.body.append(stores.body);
   in.after.append(stores.after);

@@ -87,7 +87,7 @@ class PassEmitter {
         {"element.h", {""}},
         {"math.h", {"kw::"}},
         {"random.h", {"kw::random"}},
-        {"reduction.h", {"kw::maximum", "kw::minimum", "kw::sum_of", "kw::tile_sum", "kw::Least", "kw::Greatest"}},
+        {"reduction.h", {"kw::maximum", "kw::minimum", "kw::sum_of", "kw::TileSum", "kw::Least", "kw::Greatest"}},
         {"row_buffer.h", {"kw::RowBuffer"}},
         {"stream.h", {"kw::OutputTile"}},
         {"tensor.h", {""}},

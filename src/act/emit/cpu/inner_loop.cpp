@@ -2,10 +2,18 @@
 
 #include <algorithm>
 
+#include "act/emit/cpu/lanes.h"
+#include "act/emit/skeleton.h"
 #include "act/loop/index.h"
 #include "base/text.h"
 
 namespace kw::act::cpu {
+
+namespace {
+
+constexpr std::string_view kLoopFile = "templates/cpu/loop.cpp";
+
+}  // namespace
 
 bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
@@ -47,13 +55,27 @@ bool InnerLoopWriter::moves(const Accumulate& sum) const {
                      [&](const Index& index) { return has(axes_of(index), nest_.inner); });
 }
 
-std::optional<Index> InnerLoopWriter::offset_along(const Index& index) const {
-  if (index == axis_index(nest_.inner)) return size_index(0);
-  if (index.kind != Index::Kind::Add) return std::nullopt;
-  for (size_t i : {0, 1})
-    if (index.operands[i] == axis_index(nest_.inner) && index.operands[1 - i].kind == Index::Kind::Size)
-      return index.operands[1 - i];
-  return std::nullopt;
+bool InnerLoopWriter::goes_by_lanes(const Stage& stage, const std::vector<Accumulator>& sums,
+                                    const std::vector<ValueId>& roots, const std::vector<Store>& stores) const {
+  const auto type_of = [&](BufferId id) { return program_.buffers[static_cast<size_t>(id)].type; };
+  return std::all_of(sums.begin(), sums.end(), [](const Accumulator& sum) { return sum.adds_tiles(); }) &&
+         std::all_of(stores.begin(), stores.end(),
+                     [&](const Store& s) { return is_streamed(s) && fits_lanes(type_of(s.buffer)); }) &&
+         std::all_of(stage.accumulates.begin(), stage.accumulates.end(),
+                     [&](const Accumulate& sum) { return !moves(sum) || runs_along(sum.at, nest_.inner); }) &&
+         fits_lanes(kernel_, nest_, roots, [&](ValueId v) { return scopes_.expressions.environment.contains(v); });
+}
+
+void InnerLoopWriter::declare_lanes() {
+  if (declared_lanes_) return;
+  declared_lanes_ = true;
+  std::vector<std::string> types;
+  for (const Access& access : accesses_of(kernel_)) {
+    const ir::Type type = program_.buffers[static_cast<size_t>(access.buffer)].type;
+    const std::string name = types_.stored(type);
+    if (type.floating() && std::find(types.begin(), types.end(), name) == types.end()) types.push_back(name);
+  }
+  scopes_.setup.line("constexpr bool kByLanes = kw::kByLanes<kUnit, " + join(types, ", ") + ">;");
 }
 
 bool InnerLoopWriter::is_streamed(const Store& store) const {
@@ -61,14 +83,12 @@ bool InnerLoopWriter::is_streamed(const Store& store) const {
   for (const Index& index : store.at)
     for (LoopAxisId a : axes_of(index))
       if (!has(axes, a)) axes.push_back(a);
-  return axes.size() == nest_.around().size() + 1 && !store.at.empty() && offset_along(store.at.back()) &&
-         std::count_if(store.at.begin(), store.at.end(),
-                       [&](const Index& index) { return has(axes_of(index), nest_.inner); }) == 1;
+  return axes.size() == nest_.around().size() + 1 && runs_along(store.at, nest_.inner);
 }
 
 InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulator>& sums,
                                  const std::vector<Ordered>& combined, const std::string& at,
-                                 const std::vector<Store>& stores, const std::vector<Kept>& kept) {
+                                 const std::vector<Store>& stores, const std::vector<Kept>& kept, bool alone) {
   InnerLoop out;
   std::vector<ValueId> roots;
   std::set<ValueId> stored;
@@ -81,6 +101,10 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     stored.insert(store.value);
   }
   for (const Kept& keep : kept) roots.push_back(keep.value);
+  out.by_lanes = alone && at.empty() && combined.empty() && goes_by_lanes(stage, sums, roots, stores);
+  if (out.by_lanes) declare_lanes();
+  scopes_.expressions.by_lanes = out.by_lanes;
+  const std::string lanes = out.by_lanes ? "kByLanes" : "false";
   scopes_.define(roots, out.body, stored);
   for (const Kept& keep : kept) {
     const std::string type = types_.computed(kernel_[keep.value].type);
@@ -90,7 +114,7 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
   for (const Accumulator& sum : sums) {
     const std::string term = scopes_.expressions.as(sum.arg, sum.type);
     if (at.empty() && sum.adds_tiles()) {
-      out.before.line("alignas(64) " + array(sum.type, sum.name) + ";");
+      out.before.line("kw::TileSum<" + sum.type + ", kTile, " + lanes + "> " + sum.name + ";");
       out.body.line(sum.name + in_tile() + " = " + term + ";");
       continue;
     }
@@ -115,9 +139,9 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
       continue;
     }
     const std::string name = names_.fresh(names_.tensor(sum.buffer) + "_terms");
-    out.before.line("alignas(64) " + array(wide, name) + ";");
+    out.before.line("kw::TileSum<" + wide + ", kTile, " + lanes + "> " + name + ";");
     out.body.line(name + in_tile() + " = " + term + ";");
-    out.after.line(scopes_.element(sum.buffer, sum.at, true) + " += kw::tile_sum(" + name + ", end - tile);");
+    out.after.line(scopes_.element(sum.buffer, sum.at, true) + " += " + name + ".total(end - tile);");
   }
   for (const Store& store : stores) {
     const std::string target = scopes_.element(store.buffer, store.at);
@@ -131,15 +155,26 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
         buffer.type.floating() ? scopes_.expressions.computed(store.value, buffer.type) : stored_text(store);
     const std::string row = *scopes_.row(store.buffer, store.at);
     const std::string block = names_.fresh(buffer.name + "_block"), place = names_.fresh(buffer.name + "_tile");
-    const Index offset = *offset_along(store.at.back());
+    const Index offset = *offset_along(store.at.back(), nest_.inner);
     const std::string first = offset == size_index(0) ? "tile" : "tile + " + names_.factor(offset);
-    out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile> " + block + "(" + row + ", " +
-                    first + ", " + stream_flag(store) + ");");
+    out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile, " + lanes + "> " + block + "(" +
+                    row + ", " + first + ", " + stream_flag(store) + ");");
     out.before.line("const auto " + place + " = " + block + ".row();");
     out.body.line(place + "[" + names_.variable(nest_.inner) + " - tile] = " + value + ";");
     out.after.line(block + ".finish(end - tile);");
   }
+  scopes_.expressions.by_lanes = false;
   return out;
+}
+
+Lines InnerLoopWriter::loop(const InnerLoop& inner, const std::string& first, const std::string& last) const {
+  Skeleton skeleton = Skeleton::load(kLoopFile, inner.by_lanes ? "lanes" : "line");
+  skeleton.name("i", names_.variable(nest_.inner))
+      .expression("first", first)
+      .expression("last", last)
+      .statements("body", inner.body);
+  if (!inner.by_lanes) skeleton.clauses("reductions", join(inner.clauses, " "));
+  return skeleton.fill();
 }
 
 std::string InnerLoopWriter::stored_text(const Store& store) {

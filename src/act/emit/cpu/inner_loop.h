@@ -1,5 +1,5 @@
 // The innermost loop of a stage: what is declared before it, what one element does, and what follows. Terms of sums are
-// gathered in an array of the tile, results that are larger than the cache are written in a block and streamed out.
+// added up tile by tile, results that are larger than the cache are written in a block and streamed out.
 #pragma once
 
 #include "act/emit/cpp/combines.h"
@@ -15,6 +15,7 @@ bool has(const Axes& axes, LoopAxisId axis);
 struct InnerLoop {
   Lines before, body, after;
   std::vector<std::string> clauses;  // of its pragma
+  bool by_lanes = false;
 };
 
 // A reduction by a combine: the terms of a tile are gathered, and joined in order.
@@ -47,9 +48,13 @@ class InnerLoopWriter {
   std::vector<Accumulator> accumulators(const Stage& stage);
   std::vector<Ordered> ordered(const Stage& stage);
 
-  // `at` is the index into arrays of accumulators; empty where these are scalars of the loop.
+  // `at` is the index into arrays of accumulators; empty where these are scalars of the loop. `alone`: the loop has
+  // nothing else in it.
   InnerLoop write(const Stage& stage, const std::vector<Accumulator>& sums, const std::vector<Ordered>& combined,
-                  const std::string& at, const std::vector<Store>& stores, const std::vector<Kept>& kept = {});
+                  const std::string& at, const std::vector<Store>& stores, const std::vector<Kept>& kept = {},
+                  bool alone = true);
+  // The loop itself, over [first, last).
+  Lines loop(const InnerLoop& inner, const std::string& first, const std::string& last) const;
 
   std::string stored_text(const Store& store);
   std::string in_tile() const;  // the index of an element into the arrays of its tile
@@ -59,8 +64,9 @@ class InnerLoopWriter {
   // Accumulations whose place does not move along the innermost axis: they are reduced along it first.
   int64_t sums_inside(const Stage& stage) const;
   bool moves(const Accumulate& sum) const;
-  // The size that an index adds to the innermost axis, if it is a sum of the two.
-  std::optional<Index> offset_along(const Index& index) const;
+  bool goes_by_lanes(const Stage& stage, const std::vector<Accumulator>& sums, const std::vector<ValueId>& roots,
+                     const std::vector<Store>& stores) const;
+  void declare_lanes();
   // Results as large as the iteration space, along the innermost axis.
   bool is_streamed(const Store& store) const;
   std::string stream_flag(const Store& store);
@@ -72,6 +78,7 @@ class InnerLoopWriter {
   KernelNames& names_;
   Scopes& scopes_;
   std::map<BufferId, std::string> stream_flags_;
+  bool declared_lanes_ = false;
 
  public:
   Combines combines;

@@ -22,6 +22,7 @@ class RowKernel : public KernelBase {
   int cost(ValueId value, std::set<ValueId>& seen) const;
   // While the last stage works on a tile, the rows of the next point are fetched, tile by tile.
   void fetch_next_rows(InnerLoop& inner) const;
+  Expression kept_element(const Kept& keep) const;
   Lines line_loop(const InnerLoop& inner, bool tiled) const;
 };
 
@@ -91,6 +92,12 @@ std::vector<Kept> RowKernel::kept_by(size_t s, Lines& out) {
   return kept;
 }
 
+Expression RowKernel::kept_element(const Kept& keep) const {
+  const std::string type = types_.computed(kernel_[keep.value].type);
+  const std::string element = keep.array + "[" + names_.variable(nest_.inner) + "]";
+  return {"kw::to<" + type + ">(" + element + ")", Binding::Primary, type, element, type};
+}
+
 void RowKernel::row_stage(size_t s, bool last, Lines& out) {
   const Stage& stage = kernel_.stages[s];
   const std::vector<Kept> kept = kept_by(s, out);
@@ -118,25 +125,19 @@ void RowKernel::row_stage(size_t s, bool last, Lines& out) {
   for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
   scopes_.open_rows(Level::Row, nullptr);
   leave(outside, hoisted);
-  for (const Kept& keep : kept)
-    scopes_.expressions.environment[keep.value] = {keep.array + "[" + names_.variable(nest_.inner) + "]",
-                                                   Binding::Primary, types_.computed(kernel_[keep.value].type)};
+  for (const Kept& keep : kept) scopes_.expressions.environment[keep.value] = kept_element(keep);
   finish(sums, out);
   finish(combined, out, ".total()");
 }
 
 Lines RowKernel::line_loop(const InnerLoop& inner, bool tiled) const {
-  Skeleton skeleton = Skeleton::load(kRowFile, tiled ? "tiles" : "line");
-  skeleton.name("i", names_.variable(nest_.inner))
-      .clauses("reductions", join(inner.clauses, " "))
-      .statements("body", inner.body);
-  if (tiled)
-    skeleton.expression("size", names_.size(nest_.inner))
-        .statements("before", inner.before)
-        .statements("after", inner.after);
-  else
-    skeleton.expression("first", "0").expression("last", names_.size(nest_.inner));
-  return skeleton.fill();
+  if (!tiled) return inner_.loop(inner, "0", names_.size(nest_.inner));
+  return Skeleton::load(kRowFile, "tiles")
+      .expression("size", names_.size(nest_.inner))
+      .statements("before", inner.before)
+      .statements("loop", inner_.loop(inner, "tile", "end"))
+      .statements("after", inner.after)
+      .fill();
 }
 
 }  // namespace

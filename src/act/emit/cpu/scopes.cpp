@@ -137,8 +137,11 @@ void Scopes::define(const std::vector<ValueId>& roots, Lines& out, const std::se
       continue;
     }
     const std::string name = names_.value(v);
-    out.line("const " + type + " " + name + " = " +
-             (expression.type == type ? expression.text_in_context() : expression.text) + ";");
+    if (expressions.by_lanes)
+      out.line("const auto " + name + " = " + expressions.as_declared(expression, type) + ";");
+    else
+      out.line("const " + type + " " + name + " = " +
+               (expression.type == type ? expression.text_in_context() : expression.text) + ";");
     expressions.environment[v] = {name, Binding::Primary, type};
   }
 }

@@ -44,6 +44,7 @@ void clip_logits_backward_whole(kw::Tensor<const T, 2> similarity, kw::Tensor<co
   const int64_t blocks = rows * tiles;
   const T32 exp_logit_scale = kw::round_own<T>(kw::exp(T32(logit_scale())));
   const T32 scale = kw::minimum(exp_logit_scale, kw::round_own<T>(T32(100.0)));
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_similarity = kw::streams(grad_similarity.data, rows * cols, cols, kStreamBytes);
   const T32 d_scale_i = d_scale();
   const bool holds = kw::round_own<T>(T32(100.0)) < exp_logit_scale;
@@ -57,17 +58,17 @@ void clip_logits_backward_whole(kw::Tensor<const T, 2> similarity, kw::Tensor<co
       const auto d_y0_row = d_y0.row<kUnit>(row);
       const auto similarity_row = similarity.row<kUnit>(row);
       const auto grad_similarity_row = grad_similarity.row<kUnit>(row);
-      alignas(64) T32 terms[kTile];
-      kw::OutputTile<T, kUnit, kTile> grad_similarity_block(grad_similarity_row, tile, stream_grad_similarity);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_similarity_block(grad_similarity_row, tile,
+          stream_grad_similarity);
       const auto grad_similarity_tile = grad_similarity_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 d_y0_i = d_y0_row[col];
-        terms[col - tile] = kw::round_own<T>(d_y0_i * T32(similarity_row[col]));
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto d_y0_i = kw::to<T32>(d_y0_row[col]);
+        terms[col - tile] = kw::round_own<T>(d_y0_i * kw::to<T32>(similarity_row[col]));
         grad_similarity_tile[col - tile] = d_y0_i * scale;
-      }
+      });
       grad_similarity_block.finish(end - tile);
-      sum_total += kw::tile_sum(terms, end - tile);
+      sum_total += terms.total(end - tile);
     }
     sum_parts[chunk] = sum_total;
   }

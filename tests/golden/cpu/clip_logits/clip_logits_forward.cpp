@@ -41,6 +41,7 @@ template <bool kUnit>
 void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity, kw::Tensor<const T, 0> logit_scale,
                                     kw::Tensor<T, 2> y0, int64_t rows, int64_t cols) {
   const T32 scale_i = kw::minimum(kw::round_own<T>(kw::exp(T32(logit_scale()))), kw::round_own<T>(T32(100.0)));
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_y0 = kw::streams(y0.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -48,12 +49,11 @@ void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity, kw::Tenso
       const int64_t end = kw::min(cols, tile + kTile);
       const auto similarity_row = similarity.row<kUnit>(row);
       const auto y0_row = y0.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> y0_block(y0_row, tile, stream_y0);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y0_block(y0_row, tile, stream_y0);
       const auto y0_tile = y0_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        y0_tile[col - tile] = T32(similarity_row[col]) * scale_i;
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        y0_tile[col - tile] = kw::to<T32>(similarity_row[col]) * scale_i;
+      });
       y0_block.finish(end - tile);
     }
 }

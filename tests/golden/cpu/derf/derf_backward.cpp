@@ -82,9 +82,9 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
           const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-          alignas(64) T32 grad_alpha_slices_terms[kTile];
-          alignas(64) T32 grad_shift_slices_terms[kTile];
-          kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+          kw::TileSum<T32, kTile, false> grad_alpha_slices_terms;
+          kw::TileSum<T32, kTile, false> grad_shift_slices_terms;
+          kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
@@ -102,8 +102,8 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
             grad_shift_slices_terms[i_hidden - tile] = product_3;
             grad_x_tile[i_hidden - tile] = product_3 * alpha_i;
           }
-          grad_alpha_slices(worker) += kw::tile_sum(grad_alpha_slices_terms, end - tile);
-          grad_shift_slices(worker) += kw::tile_sum(grad_shift_slices_terms, end - tile);
+          grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
+          grad_shift_slices(worker) += grad_shift_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }
 #pragma omp simd
@@ -129,6 +129,7 @@ void derf_backward_2_whole(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_sh
                            int64_t workers) {
   const int64_t tiles = (workers + kTile - 1) / kTile;
   const int64_t blocks = tiles;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T32, T>;
   double grad_alpha_total_parts[kChunks];
   double grad_shift_total_parts[kChunks];
 #pragma omp parallel for schedule(static) if (workers >= kParallelElements)
@@ -139,15 +140,14 @@ void derf_backward_2_whole(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_sh
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
       const auto grad_alpha_slices_row = grad_alpha_slices.row<true>();
       const auto grad_shift_slices_row = grad_shift_slices.row<true>();
-      alignas(64) T32 grad_alpha_total_terms[kTile];
-      alignas(64) T32 grad_shift_total_terms[kTile];
-#pragma omp simd
-      for (int64_t worker = tile; worker < end; ++worker) {
+      kw::TileSum<T32, kTile, kByLanes> grad_alpha_total_terms;
+      kw::TileSum<T32, kTile, kByLanes> grad_shift_total_terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto worker) KW_INLINE {
         grad_alpha_total_terms[worker - tile] = grad_alpha_slices_row[worker];
         grad_shift_total_terms[worker - tile] = grad_shift_slices_row[worker];
-      }
-      grad_alpha_sum += kw::tile_sum(grad_alpha_total_terms, end - tile);
-      grad_shift_sum += kw::tile_sum(grad_shift_total_terms, end - tile);
+      });
+      grad_alpha_sum += grad_alpha_total_terms.total(end - tile);
+      grad_shift_sum += grad_shift_total_terms.total(end - tile);
     }
     grad_alpha_total_parts[chunk] = grad_alpha_sum;
     grad_shift_total_parts[chunk] = grad_shift_sum;

@@ -57,7 +57,7 @@ void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto bias_row = bias.row<kUnit>();
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<TW, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<TW, kUnit, kTile, false> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {

@@ -77,8 +77,8 @@ void dyisru_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
           const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-          alignas(64) T32 grad_alpha_slices_terms[kTile];
-          kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+          kw::TileSum<T32, kTile, false> grad_alpha_slices_terms;
+          kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
@@ -96,7 +96,7 @@ void dyisru_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
             grad_alpha_slices_terms[i_hidden - tile] = product_3;
             grad_x_tile[i_hidden - tile] = kw::round_own<T>(rounded * rsqrt) + product_4;
           }
-          grad_alpha_slices(worker) += kw::tile_sum(grad_alpha_slices_terms, end - tile);
+          grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }
 #pragma omp simd
@@ -120,6 +120,7 @@ template <bool kUnit>
 void dyisru_backward_2_whole(kw::Tensor<T, 1> grad_alpha, kw::Tensor<const T32, 1> grad_alpha_slices, int64_t workers) {
   const int64_t tiles = (workers + kTile - 1) / kTile;
   const int64_t blocks = tiles;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T32, T>;
   double grad_alpha_total_parts[kChunks];
 #pragma omp parallel for schedule(static) if (workers >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -127,12 +128,11 @@ void dyisru_backward_2_whole(kw::Tensor<T, 1> grad_alpha, kw::Tensor<const T32, 
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
       const auto grad_alpha_slices_row = grad_alpha_slices.row<true>();
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t worker = tile; worker < end; ++worker) {
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto worker) KW_INLINE {
         terms[worker - tile] = grad_alpha_slices_row[worker];
-      }
-      grad_alpha_sum += kw::tile_sum(terms, end - tile);
+      });
+      grad_alpha_sum += terms.total(end - tile);
     }
     grad_alpha_total_parts[chunk] = grad_alpha_sum;
   }

@@ -44,6 +44,7 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
                              kw::Tensor<const W, 1> bias, kw::Tensor<TW, 3> y, int64_t batch, int64_t seq,
                              int64_t hidden) {
   const T32 alpha_i = alpha(0);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, W, T, TW>;
   const bool stream_y = kw::streams(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -54,15 +55,15 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto bias_row = bias.row<kUnit>();
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<TW, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<TW, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const T32 x_i = x_row[i_hidden];
-          const T32 rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
-          const TW32 product = kw::round_own<TW>(TW32(weight_row[i_hidden]) * TW32(kw::round_own<T>(x_i * rsqrt)));
-          y_tile[i_hidden - tile] = product + TW32(bias_row[i_hidden]);
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto x_i = kw::to<T32>(x_row[i_hidden]);
+          const auto rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
+          const auto product = kw::round_own<TW>(kw::to<TW32>(weight_row[i_hidden]) *
+              kw::to<TW32>(kw::round_own<T>(x_i * rsqrt)));
+          y_tile[i_hidden - tile] = product + kw::to<TW32>(bias_row[i_hidden]);
+        });
         y_block.finish(end - tile);
       }
 }

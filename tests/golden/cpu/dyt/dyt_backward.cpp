@@ -76,8 +76,8 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
           const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-          alignas(64) WT32 grad_alpha_slices_terms[kTile];
-          kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+          kw::TileSum<WT32, kTile, false> grad_alpha_slices_terms;
+          kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
@@ -91,7 +91,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
             grad_alpha_slices_terms[i_hidden - tile] = kw::round_own<WT>(rounded * WT32(x_i));
             grad_x_tile[i_hidden - tile] = kw::round_before<WT, T>(rounded * WT32(alpha_i));
           }
-          grad_alpha_slices(worker) += kw::tile_sum(grad_alpha_slices_terms, end - tile);
+          grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }
 #pragma omp simd
@@ -115,6 +115,7 @@ template <bool kUnit>
 void dyt_backward_2_whole(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1> grad_alpha_slices, int64_t workers) {
   const int64_t tiles = (workers + kTile - 1) / kTile;
   const int64_t blocks = tiles;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, WT32, W>;
   double grad_alpha_total_parts[kChunks];
 #pragma omp parallel for schedule(static) if (workers >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -122,12 +123,11 @@ void dyt_backward_2_whole(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1>
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(workers, tile + kTile);
       const auto grad_alpha_slices_row = grad_alpha_slices.row<true>();
-      alignas(64) WT32 terms[kTile];
-#pragma omp simd
-      for (int64_t worker = tile; worker < end; ++worker) {
+      kw::TileSum<WT32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto worker) KW_INLINE {
         terms[worker - tile] = grad_alpha_slices_row[worker];
-      }
-      grad_alpha_sum += kw::tile_sum(terms, end - tile);
+      });
+      grad_alpha_sum += terms.total(end - tile);
     }
     grad_alpha_total_parts[chunk] = grad_alpha_sum;
   }

@@ -45,6 +45,7 @@ void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           kw::Tensor<const W, 1> bias, kw::Tensor<WT, 3> y, int64_t batch, int64_t seq,
                           int64_t hidden) {
   const W32 alpha_i = alpha(0);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, W, T, WT>;
   const bool stream_y = kw::streams(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -55,13 +56,14 @@ void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto bias_row = bias.row<kUnit>();
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<WT, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<WT, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const WT32 tanh = kw::round_own<WT>(kw::tanh(kw::round_own<WT>(WT32(alpha_i) * WT32(x_row[i_hidden]))));
-          y_tile[i_hidden - tile] = kw::round_own<WT>(WT32(weight_row[i_hidden]) * tanh) + WT32(bias_row[i_hidden]);
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto product = kw::round_own<WT>(kw::to<WT32>(alpha_i) * kw::to<WT32>(x_row[i_hidden]));
+          const auto product_2 = kw::round_own<WT>(kw::to<WT32>(weight_row[i_hidden]) *
+              kw::round_own<WT>(kw::tanh(product)));
+          y_tile[i_hidden - tile] = product_2 + kw::to<WT32>(bias_row[i_hidden]);
+        });
         y_block.finish(end - tile);
       }
 }

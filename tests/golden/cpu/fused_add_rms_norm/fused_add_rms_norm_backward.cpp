@@ -55,6 +55,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
                                       kw::Tensor<const T, 3> d_y1, kw::Tensor<T, 3> grad_x,
                                       kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 2> grad_weight_slices,
                                       int64_t batch, int64_t seq, int64_t hidden, int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, float, WT32>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const bool stream_grad_residual = kw::streams(grad_residual.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -76,38 +77,38 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
       const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float terms[kTile];
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const WT32 d_y0_i = d_y0_row[i_hidden];
-          const float rounded = kw::round_via<WT, T>(d_y0_i * WT32(weight_row[i_hidden]));
-          const float h = y1_row[i_hidden];
-          const float h_2 = h * rstd_i;
+        kw::TileSum<float, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto d_y0_i = kw::to<WT32>(d_y0_row[i_hidden]);
+          const auto product = kw::round_own<WT>(d_y0_i * kw::to<WT32>(weight_row[i_hidden]));
+          const auto rounded = kw::to<float>(kw::round_to<T>(product));
+          const auto h = kw::to<float>(y1_row[i_hidden]);
+          const auto h_2 = h * rstd_i;
+          const auto product_2 = kw::round_own<WT>(d_y0_i * kw::to<WT32>(kw::round_to<T>(h_2)));
           rounded_kept[i_hidden] = rounded;
           terms[i_hidden - tile] = rounded * h;
-          grad_weight_slices_row[i_hidden] += kw::round_own<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
-        }
-        sum_total += kw::tile_sum(terms, end - tile);
+          grad_weight_slices_row[i_hidden] += product_2;
+        });
+        sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
       const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::OutputTile<T, kUnit, kTile> grad_residual_block(grad_residual_row, tile, stream_grad_residual);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_residual_block(grad_residual_row, tile, stream_grad_residual);
         const auto grad_residual_tile = grad_residual_block.row();
         kw::prefetch(d_y0_row, hidden + tile, end - tile);
         kw::prefetch(d_y1_row, hidden + tile, end - tile);
         kw::prefetch(y1_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float h = y1_row[i_hidden];
-          const float d_h = rounded_kept[i_hidden] * rstd_i + 2.0f * (quotient * h);
-          const T32 d_residual = kw::round_own<T>(T32(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto h = kw::to<float>(y1_row[i_hidden]);
+          const auto d_h = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + 2.0f * (quotient * h);
+          const auto d_residual = kw::round_own<T>(kw::to<T32>(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
           grad_x_tile[i_hidden - tile] = d_residual;
           grad_residual_tile[i_hidden - tile] = d_residual;
-        }
+        });
         grad_x_block.finish(end - tile);
         grad_residual_block.finish(end - tile);
       }

@@ -47,6 +47,7 @@ template <bool kUnit>
 void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> residual,
                                      kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y0, kw::Tensor<T, 3> y1,
                                      kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W, WT>;
   const bool stream_y1 = kw::streams(y1.data, batch * seq * hidden, hidden, kStreamBytes);
   const bool stream_y0 = kw::streams(y0.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -60,35 +61,33 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
       double mean_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float terms[kTile];
-        kw::OutputTile<T, kUnit, kTile> y1_block(y1_row, tile, stream_y1);
+        kw::TileSum<float, kTile, kByLanes> terms;
+        kw::OutputTile<T, kUnit, kTile, kByLanes> y1_block(y1_row, tile, stream_y1);
         const auto y1_tile = y1_block.row();
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const T32 residual_2 = kw::round_own<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
-          const float h = residual_2;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto residual_2 = kw::round_own<T>(kw::to<T32>(residual_row[i_hidden]) + kw::to<T32>(x_row[i_hidden]));
+          const auto h = kw::to<float>(residual_2);
           terms[i_hidden - tile] = h * h;
           y1_tile[i_hidden - tile] = residual_2;
-        }
+        });
         y1_block.finish(end - tile);
-        mean_total += kw::tile_sum(terms, end - tile);
+        mean_total += terms.total(end - tile);
       }
       const float mean = float(mean_total / hidden);
       const float rstd_i = kw::rsqrt(mean + eps);
       rstd(i_batch, i_seq) = rstd_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<WT, kUnit, kTile> y0_block(y0_row, tile, stream_y0);
+        kw::OutputTile<WT, kUnit, kTile, kByLanes> y0_block(y0_row, tile, stream_y0);
         const auto y0_tile = y0_block.row();
         kw::prefetch(residual_row, hidden + tile, end - tile);
         kw::prefetch(x_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const T32 residual_2 = kw::round_own<T>(T32(residual_row[i_hidden]) + T32(x_row[i_hidden]));
-          const float h = residual_2;
-          const float h_2 = h * rstd_i;
-          y0_tile[i_hidden - tile] = WT32(weight_row[i_hidden]) * WT32(kw::round_to<T>(h_2));
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto residual_2 = kw::round_own<T>(kw::to<T32>(residual_row[i_hidden]) + kw::to<T32>(x_row[i_hidden]));
+          const auto h = kw::to<float>(residual_2);
+          const auto h_2 = h * rstd_i;
+          y0_tile[i_hidden - tile] = kw::to<WT32>(weight_row[i_hidden]) * kw::to<WT32>(kw::round_to<T>(h_2));
+        });
         y0_block.finish(end - tile);
       }
     }

@@ -45,6 +45,7 @@ template <bool kUnit>
 void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                              int64_t batch, int64_t seq, int64_t half, int64_t x_2) {
   const T32 rounded = kw::round_own<T>(T32(0.0));
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * half, half, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * half >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -54,29 +55,28 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
         const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::OutputTile<T, kUnit, kTile> grad_x_block_2(grad_x_row, tile + (x_2 / 2), stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block_2(grad_x_row, tile + (x_2 / 2), stream_grad_x);
         const auto grad_x_tile_2 = grad_x_block_2.row();
-#pragma omp simd
-        for (int64_t i_half = tile; i_half < end; ++i_half) {
-          const T32 d_y_i = d_y_row[i_half];
-          const T32 rounded_2 = kw::round_own<T>(d_y_i * T32(x_row[i_half + x_2 / 2]));
-          const T32 x_i = x_row[i_half];
-          const T32 product = x_i * x_i;
-          const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
-          const T32 tanh = kw::tanh(product_2);
-          const T32 sum = T32(1.0) + tanh;
-          const T32 product_3 = T32(0.5) * x_i;
-          const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-          const T32 product_5 = product_4 * T32(0.044715);
-          const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 *
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_half) KW_INLINE {
+          const auto d_y_i = kw::to<T32>(d_y_row[i_half]);
+          const auto product = kw::round_own<T>(d_y_i * kw::to<T32>(x_row[i_half + x_2 / 2]));
+          const auto x_i = kw::to<T32>(x_row[i_half]);
+          const auto product_2 = x_i * x_i;
+          const auto product_3 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product_2 * x_i));
+          const auto tanh = kw::tanh(product_3);
+          const auto sum = T32(1.0) + tanh;
+          const auto product_4 = T32(0.5) * x_i;
+          const auto product_5 = product * product_4 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+          const auto product_6 = product_5 * T32(0.044715);
+          const auto sum_2 = product * sum * T32(0.5) + product_5 + product_6 * product_2 + T32(2.0) * (product_6 *
               x_i * x_i);
-          const T32 d_gate = kw::round_own<T>(sum_2);
-          const T32 d_up = kw::round_own<T>(d_y_i * kw::round_own<T>(product_3 * sum));
+          const auto d_gate = kw::round_own<T>(sum_2);
+          const auto d_up = kw::round_own<T>(d_y_i * kw::round_own<T>(product_4 * sum));
           grad_x_tile[i_half - tile] = rounded + d_gate;
           grad_x_tile_2[i_half - tile] = d_up + rounded;
-        }
+        });
         grad_x_block.finish(end - tile);
         grad_x_block_2.finish(end - tile);
       }

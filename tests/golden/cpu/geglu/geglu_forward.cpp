@@ -36,6 +36,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, int64_t batch, int64_t seq, int64_t x_2_2,
                             int64_t x_2) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_y = kw::streams(y.data, batch * seq * x_2_2, x_2_2, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * x_2_2 >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -44,15 +45,14 @@ void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, int64_
         const int64_t end = kw::min(x_2_2, tile + kTile);
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-#pragma omp simd
-        for (int64_t i_x_2_2 = tile; i_x_2_2 < end; ++i_x_2_2) {
-          const T32 x_i = x_row[i_x_2_2];
-          const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-          const T32 rounded = kw::round_own<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
-          y_tile[i_x_2_2 - tile] = rounded * T32(x_row[i_x_2_2 + x_2 / 2]);
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_x_2_2) KW_INLINE {
+          const auto x_i = kw::to<T32>(x_row[i_x_2_2]);
+          const auto product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
+          const auto rounded = kw::round_own<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
+          y_tile[i_x_2_2 - tile] = rounded * kw::to<T32>(x_row[i_x_2_2 + x_2 / 2]);
+        });
         y_block.finish(end - tile);
       }
 }

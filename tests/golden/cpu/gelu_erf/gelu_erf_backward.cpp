@@ -41,7 +41,7 @@ void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2>
       const auto d_y_row = d_y.row<kUnit>(row);
       const auto x_row = x.row<kUnit>(row);
       const auto grad_x_row = grad_x.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {

@@ -37,6 +37,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                  int64_t rows, int64_t cols) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -45,28 +46,27 @@ void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2
       const auto d_y_row = d_y.row<kUnit>(row);
       const auto x_row = x.row<kUnit>(row);
       const auto grad_x_row = grad_x.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 d_y_i = d_y_row[col];
-        const T32 x_i = x_row[col];
-        const T32 product = kw::round_own<T>(x_i * x_i);
-        const T32 product_2 = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(product * x_i));
-        const T32 inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product_2));
-        const T32 tanh_inner = kw::round_own<T>(kw::tanh(inner));
-        const T32 product_3 = kw::round_own<T>(d_y_i * kw::round_own<T>(T32(1.0) + tanh_inner));
-        const T32 product_4 = kw::round_own<T>(d_y_i * kw::round_own<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto d_y_i = kw::to<T32>(d_y_row[col]);
+        const auto x_i = kw::to<T32>(x_row[col]);
+        const auto product = kw::round_own<T>(x_i * x_i);
+        const auto product_2 = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(product * x_i));
+        const auto inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product_2));
+        const auto tanh_inner = kw::round_own<T>(kw::tanh(inner));
+        const auto product_3 = kw::round_own<T>(d_y_i * kw::round_own<T>(T32(1.0) + tanh_inner));
+        const auto product_4 = kw::round_own<T>(d_y_i * kw::round_own<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
             tanh_inner);
-        const T32 d_inner = kw::round_own<T>(product_4);
-        const T32 product_5 = kw::round_own<T>(d_inner * T32(0.7978845608028654));
-        const T32 sum = kw::round_own<T>(kw::round_own<T>(product_3 * T32(0.5)) + product_5);
-        const T32 product_6 = kw::round_own<T>(product_5 * T32(0.044715));
-        const T32 sum_2 = kw::round_own<T>(sum + kw::round_own<T>(product_6 * product));
-        const T32 product_7 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(kw::round_own<T>(product_6 * x_i) *
+        const auto d_inner = kw::round_own<T>(product_4);
+        const auto product_5 = kw::round_own<T>(d_inner * T32(0.7978845608028654));
+        const auto sum = kw::round_own<T>(kw::round_own<T>(product_3 * T32(0.5)) + product_5);
+        const auto product_6 = kw::round_own<T>(product_5 * T32(0.044715));
+        const auto sum_2 = kw::round_own<T>(sum + kw::round_own<T>(product_6 * product));
+        const auto product_7 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(kw::round_own<T>(product_6 * x_i) *
             x_i));
         grad_x_tile[col - tile] = sum_2 + product_7;
-      }
+      });
       grad_x_block.finish(end - tile);
     }
 }

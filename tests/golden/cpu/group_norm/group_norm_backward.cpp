@@ -59,6 +59,7 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
                               kw::Tensor<T, 4> grad_x, kw::Tensor<T32, 3> grad_norm_weight_slices,
                               kw::Tensor<T32, 3> grad_norm_bias_slices, int64_t batch, int64_t channels_3,
                               int64_t height, int64_t width, int64_t channels, int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, T32>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * 32 * channels_3 * height * width, width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -78,22 +79,20 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            alignas(64) T32 sum_terms[kTile];
-            alignas(64) T32 grad_norm_weight_slices_terms[kTile];
-            alignas(64) T32 grad_norm_bias_slices_terms[kTile];
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 d_y_i = d_y_row[i_width];
-              const T32 difference = T32(x_row[i_width]) - mean_i;
+            kw::TileSum<T32, kTile, kByLanes> sum_terms;
+            kw::TileSum<T32, kTile, kByLanes> grad_norm_weight_slices_terms;
+            kw::TileSum<T32, kTile, kByLanes> grad_norm_bias_slices_terms;
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
+              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
               sum_terms[i_width - tile] = d_y_i * norm_weight_i * difference;
               grad_norm_weight_slices_terms[i_width - tile] = d_y_i * (difference * rstd_i);
               grad_norm_bias_slices_terms[i_width - tile] = d_y_i;
-            }
-            grad_norm_weight_slices(worker, channels_2, i_channels_3) += kw::tile_sum(grad_norm_weight_slices_terms,
-                end - tile);
-            grad_norm_bias_slices(worker, channels_2, i_channels_3) += kw::tile_sum(grad_norm_bias_slices_terms, end -
+            });
+            grad_norm_weight_slices(worker, channels_2, i_channels_3) += grad_norm_weight_slices_terms.total(end -
                 tile);
-            sum_total += kw::tile_sum(sum_terms, end - tile);
+            grad_norm_bias_slices(worker, channels_2, i_channels_3) += grad_norm_bias_slices_terms.total(end - tile);
+            sum_total += sum_terms.total(end - tile);
           }
         }
       }
@@ -107,14 +106,13 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            alignas(64) T32 terms[kTile];
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * rstd_i + T32(2.0) * (quotient *
-                  (T32(x_row[i_width]) - mean_i));
+            kw::TileSum<T32, kTile, kByLanes> terms;
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto product = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
+              const auto sum_3 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product;
               terms[i_width - tile] = sum_3;
-            }
-            sum_2_total += kw::tile_sum(terms, end - tile);
+            });
+            sum_2_total += terms.total(end - tile);
           }
         }
       }
@@ -128,14 +126,13 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+            kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 sum_3 = T32(d_y_row[i_width]) * norm_weight_i * rstd_i + T32(2.0) * (quotient *
-                  (T32(x_row[i_width]) - mean_i));
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto product = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
+              const auto sum_3 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product;
               grad_x_tile[i_width - tile] = sum_3 - quotient_2;
-            }
+            });
             grad_x_block.finish(end - tile);
           }
         }

@@ -64,6 +64,7 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
                                    kw::Tensor<T32, 3> grad_norm_weight_slices, kw::Tensor<T32, 3> grad_norm_bias_slices,
                                    int64_t batch, int64_t channels_3, int64_t height, int64_t width, int64_t channels,
                                    int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * 32 * channels_3 * height * width, width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -84,27 +85,25 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            alignas(64) T32 sum_terms[kTile];
-            alignas(64) T32 grad_norm_weight_slices_terms[kTile];
-            alignas(64) T32 grad_norm_bias_slices_terms[kTile];
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 d_y_i = d_y_row[i_width];
-              const T32 difference = T32(x_row[i_width]) - mean_i;
-              const T32 product = difference * rstd_i;
-              const T32 rounded = kw::round_to<T>(product * norm_weight_i + norm_bias_i);
-              const T32 sigmoid = kw::sigmoid(rounded);
-              const T32 sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
-              const T32 rounded_2 = kw::round_own<T>(sum_2);
+            kw::TileSum<T32, kTile, kByLanes> sum_terms;
+            kw::TileSum<T32, kTile, kByLanes> grad_norm_weight_slices_terms;
+            kw::TileSum<T32, kTile, kByLanes> grad_norm_bias_slices_terms;
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
+              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
+              const auto product = difference * rstd_i;
+              const auto rounded = kw::round_to<T>(product * norm_weight_i + norm_bias_i);
+              const auto sigmoid = kw::sigmoid(rounded);
+              const auto sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
+              const auto rounded_2 = kw::round_own<T>(sum_2);
               sum_terms[i_width - tile] = rounded_2 * norm_weight_i * difference;
               grad_norm_weight_slices_terms[i_width - tile] = rounded_2 * product;
               grad_norm_bias_slices_terms[i_width - tile] = rounded_2;
-            }
-            grad_norm_weight_slices(worker, channels_2, i_channels_3) += kw::tile_sum(grad_norm_weight_slices_terms,
-                end - tile);
-            grad_norm_bias_slices(worker, channels_2, i_channels_3) += kw::tile_sum(grad_norm_bias_slices_terms, end -
+            });
+            grad_norm_weight_slices(worker, channels_2, i_channels_3) += grad_norm_weight_slices_terms.total(end -
                 tile);
-            sum_total += kw::tile_sum(sum_terms, end - tile);
+            grad_norm_bias_slices(worker, channels_2, i_channels_3) += grad_norm_bias_slices_terms.total(end - tile);
+            sum_total += sum_terms.total(end - tile);
           }
         }
       }
@@ -119,18 +118,17 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            alignas(64) T32 terms[kTile];
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 d_y_i = d_y_row[i_width];
-              const T32 difference = T32(x_row[i_width]) - mean_i;
-              const T32 rounded_3 = kw::round_to<T>(difference * rstd_i * norm_weight_i + norm_bias_i);
-              const T32 sigmoid = kw::sigmoid(rounded_3);
-              const T32 sum_2 = d_y_i * sigmoid + d_y_i * rounded_3 * sigmoid * (T32(1.0) - sigmoid);
-              const T32 sum_4 = kw::round_own<T>(sum_2) * norm_weight_i * rstd_i + T32(2.0) * (quotient * difference);
+            kw::TileSum<T32, kTile, kByLanes> terms;
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
+              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
+              const auto rounded_3 = kw::round_to<T>(difference * rstd_i * norm_weight_i + norm_bias_i);
+              const auto sigmoid = kw::sigmoid(rounded_3);
+              const auto sum_2 = d_y_i * sigmoid + d_y_i * rounded_3 * sigmoid * (T32(1.0) - sigmoid);
+              const auto sum_4 = kw::round_own<T>(sum_2) * norm_weight_i * rstd_i + T32(2.0) * (quotient * difference);
               terms[i_width - tile] = sum_4;
-            }
-            sum_3_total += kw::tile_sum(terms, end - tile);
+            });
+            sum_3_total += terms.total(end - tile);
           }
         }
       }
@@ -145,18 +143,17 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+            kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 d_y_i = d_y_row[i_width];
-              const T32 difference = T32(x_row[i_width]) - mean_i;
-              const T32 rounded_3 = kw::round_to<T>(difference * rstd_i * norm_weight_i + norm_bias_i);
-              const T32 sigmoid = kw::sigmoid(rounded_3);
-              const T32 sum_2 = d_y_i * sigmoid + d_y_i * rounded_3 * sigmoid * (T32(1.0) - sigmoid);
-              const T32 sum_4 = kw::round_own<T>(sum_2) * norm_weight_i * rstd_i + T32(2.0) * (quotient * difference);
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
+              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
+              const auto rounded_3 = kw::round_to<T>(difference * rstd_i * norm_weight_i + norm_bias_i);
+              const auto sigmoid = kw::sigmoid(rounded_3);
+              const auto sum_2 = d_y_i * sigmoid + d_y_i * rounded_3 * sigmoid * (T32(1.0) - sigmoid);
+              const auto sum_4 = kw::round_own<T>(sum_2) * norm_weight_i * rstd_i + T32(2.0) * (quotient * difference);
               grad_x_tile[i_width - tile] = sum_4 - quotient_2;
-            }
+            });
             grad_x_block.finish(end - tile);
           }
         }

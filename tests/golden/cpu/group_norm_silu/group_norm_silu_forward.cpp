@@ -52,6 +52,7 @@ void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 
                                   kw::Tensor<const W, 1> norm_bias, kw::Tensor<T, 4> y, kw::Tensor<T32, 2> mean,
                                   kw::Tensor<T32, 2> rstd, int64_t batch, int64_t channels_3, int64_t height,
                                   int64_t width, int64_t channels, T32 eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W>;
   const bool stream_y = kw::streams(y.data, batch * 32 * channels_3 * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -62,12 +63,11 @@ void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            alignas(64) T32 terms[kTile];
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              terms[i_width - tile] = T32(x_row[i_width]);
-            }
-            mean_i_total += kw::tile_sum(terms, end - tile);
+            kw::TileSum<T32, kTile, kByLanes> terms;
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              terms[i_width - tile] = kw::to<T32>(x_row[i_width]);
+            });
+            mean_i_total += terms.total(end - tile);
           }
         }
       }
@@ -79,13 +79,12 @@ void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            alignas(64) T32 terms[kTile];
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 difference = T32(x_row[i_width]) - mean_i;
+            kw::TileSum<T32, kTile, kByLanes> terms;
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
               terms[i_width - tile] = difference * difference;
-            }
-            mean_i_2_total += kw::tile_sum(terms, end - tile);
+            });
+            mean_i_2_total += terms.total(end - tile);
           }
         }
       }
@@ -100,14 +99,13 @@ void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 
           const auto y_row = y.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
-            kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+            kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
             const auto y_tile = y_block.row();
-#pragma omp simd
-            for (int64_t i_width = tile; i_width < end; ++i_width) {
-              const T32 sum = (T32(x_row[i_width]) - mean_i) * rstd_i * norm_weight_i + norm_bias_i;
-              const T32 rounded = kw::round_to<T>(sum);
+            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto product = (kw::to<T32>(x_row[i_width]) - mean_i) * rstd_i * norm_weight_i;
+              const auto rounded = kw::round_to<T>(product + norm_bias_i);
               y_tile[i_width - tile] = rounded * kw::sigmoid(rounded);
-            }
+            });
             y_block.finish(end - tile);
           }
         }

@@ -37,6 +37,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4> d_y, kw::Tensor<T, 4> grad_x,
                                  int64_t batch, int64_t channels, int64_t height, int64_t width) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(4) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -47,19 +48,18 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
           const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
           const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, channel, i_height);
-          kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+          kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 quotient = kw::round_own<T>(T32(d_y_row[i_width]) * T32(1.0 / 6.0));
-            const T32 x_i = x_row[i_width];
-            const T32 sum = kw::round_own<T>(x_i + T32(3.0));
-            const bool holds = T32(6.0) <= sum;
-            const bool holds_2 = sum <= T32(0.0);
-            const T32 product = kw::round_own<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
-            const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_own<T>(quotient * x_i);
-            grad_x_tile[i_width - tile] = product + chosen;
-          }
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto quotient = kw::round_own<T>(kw::to<T32>(d_y_row[i_width]) * T32(1.0 / 6.0));
+            const auto x_i = kw::to<T32>(x_row[i_width]);
+            const auto sum = kw::round_own<T>(x_i + T32(3.0));
+            const auto holds = T32(6.0) <= sum;
+            const auto holds_2 = sum <= T32(0.0);
+            const auto chosen = kw::choose(holds, T32(6.0), kw::choose(holds_2, T32(0.0), sum));
+            const auto chosen_2 = kw::choose(holds, T32(0.0), kw::round_own<T>(quotient * x_i));
+            grad_x_tile[i_width - tile] = kw::round_own<T>(quotient * chosen) + kw::choose(holds_2, T32(0.0), chosen_2);
+          });
           grad_x_block.finish(end - tile);
         }
 }

@@ -32,6 +32,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, int64_t batch, int64_t channels,
                                 int64_t height, int64_t width) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_y = kw::streams(y.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(4) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -41,15 +42,14 @@ void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, in
           const int64_t end = kw::min(width, tile + kTile);
           const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
           const auto y_row = y.row<kUnit>(i_batch, channel, i_height);
-          kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+          kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
           const auto y_tile = y_block.row();
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 x_i = x_row[i_width];
-            const T32 sum = kw::round_own<T>(x_i + T32(3.0));
-            const T32 chosen = T32(6.0) <= sum ? T32(6.0) : sum <= T32(0.0) ? T32(0.0) : sum;
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto x_i = kw::to<T32>(x_row[i_width]);
+            const auto sum = kw::round_own<T>(x_i + T32(3.0));
+            const auto chosen = kw::choose(T32(6.0) <= sum, T32(6.0), kw::choose(sum <= T32(0.0), T32(0.0), sum));
             y_tile[i_width - tile] = kw::round_own<T>(x_i * chosen) * T32(1.0 / 6.0);
-          }
+          });
           y_block.finish(end - tile);
         }
 }

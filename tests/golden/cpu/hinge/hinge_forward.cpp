@@ -34,6 +34,7 @@ void hinge_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
                          int64_t cols) {
   const int64_t tiles = (cols + kTile - 1) / kTile;
   const int64_t blocks = rows * tiles;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   double y_i_parts[kChunks];
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -43,13 +44,12 @@ void hinge_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
       const int64_t row = block / tiles;
       const auto pred_row = pred.row<kUnit>(row);
       const auto target_row = target.row<kUnit>(row);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 difference = kw::round_own<T>(T32(1.0) - kw::round_own<T>(T32(pred_row[col]) * T32(target_row[col])));
-        terms[col - tile] = kw::maximum(difference, T32(0.0));
-      }
-      y_i_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto product = kw::round_own<T>(kw::to<T32>(pred_row[col]) * kw::to<T32>(target_row[col]));
+        terms[col - tile] = kw::maximum(kw::round_own<T>(T32(1.0) - product), T32(0.0));
+      });
+      y_i_total += terms.total(end - tile);
     }
     y_i_parts[chunk] = y_i_total;
   }

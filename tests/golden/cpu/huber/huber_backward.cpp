@@ -54,9 +54,9 @@ void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
       const auto target_row = target.row<kUnit>(row);
       const auto grad_pred_row = grad_pred.row<kUnit>(row);
       const auto grad_target_row = grad_target.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_pred_block(grad_pred_row, tile, stream_grad_pred);
+      kw::OutputTile<T, kUnit, kTile, false> grad_pred_block(grad_pred_row, tile, stream_grad_pred);
       const auto grad_pred_tile = grad_pred_block.row();
-      kw::OutputTile<T, kUnit, kTile> grad_target_block(grad_target_row, tile, stream_grad_target);
+      kw::OutputTile<T, kUnit, kTile, false> grad_target_block(grad_target_row, tile, stream_grad_target);
       const auto grad_target_tile = grad_target_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {

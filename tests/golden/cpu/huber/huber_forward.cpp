@@ -39,6 +39,7 @@ void huber_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
   const int64_t blocks = rows * tiles;
   const T32 delta_2 = kw::round_to<T>(delta);
   const double product = 0.5 * delta;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   double y_i_parts[kChunks];
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -48,15 +49,15 @@ void huber_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
       const int64_t row = block / tiles;
       const auto pred_row = pred.row<kUnit>(row);
       const auto target_row = target.row<kUnit>(row);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 error = kw::abs(kw::round_own<T>(T32(pred_row[col]) - T32(target_row[col])));
-        const T32 quadratic = kw::round_own<T>(T32(0.5) * kw::round_own<T>(error * error));
-        const T32 linear = kw::round_to<T>(T32(delta) * kw::round_to<T>(error - T32(product)));
-        terms[col - tile] = error <= delta_2 ? quadratic : linear;
-      }
-      y_i_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
+        const auto error = kw::abs(difference);
+        const auto quadratic = kw::round_own<T>(T32(0.5) * kw::round_own<T>(error * error));
+        const auto linear = kw::round_to<T>(kw::to<T32>(delta) * kw::round_to<T>(error - kw::to<T32>(product)));
+        terms[col - tile] = kw::choose(error <= delta_2, quadratic, linear);
+      });
+      y_i_total += terms.total(end - tile);
     }
     y_i_parts[chunk] = y_i_total;
   }

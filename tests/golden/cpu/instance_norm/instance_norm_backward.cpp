@@ -56,6 +56,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
                                  kw::Tensor<const WT, 4> d_y, kw::Tensor<T, 4> grad_x,
                                  kw::Tensor<WT32, 2> grad_weight_slices, kw::Tensor<WT32, 2> grad_bias_slices,
                                  int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, WT32, T32>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -76,24 +77,23 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          alignas(64) T32 sum_terms[kTile];
-          alignas(64) T32 sum_2_terms[kTile];
-          alignas(64) WT32 grad_weight_slices_terms[kTile];
-          alignas(64) WT32 grad_bias_slices_terms[kTile];
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const WT32 d_y_i = d_y_row[i_width];
-            const T32 d_normed = kw::round_via<WT, T>(d_y_i * WT32(weight_i));
-            const T32 normed = kw::round_own<T>(kw::round_own<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
+          kw::TileSum<T32, kTile, kByLanes> sum_terms;
+          kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
+          kw::TileSum<WT32, kTile, kByLanes> grad_weight_slices_terms;
+          kw::TileSum<WT32, kTile, kByLanes> grad_bias_slices_terms;
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto d_y_i = kw::to<WT32>(d_y_row[i_width]);
+            const auto d_normed = kw::round_via<WT, T>(d_y_i * kw::to<WT32>(weight_i));
+            const auto normed = kw::round_own<T>(kw::round_own<T>(kw::to<T32>(x_row[i_width]) - mean_i) / by_std_i);
             sum_terms[i_width - tile] = kw::round_own<T>(d_normed * normed);
             sum_2_terms[i_width - tile] = kw::round_own<T>(d_normed / by_std_i);
-            grad_weight_slices_terms[i_width - tile] = kw::round_own<WT>(d_y_i * WT32(normed));
+            grad_weight_slices_terms[i_width - tile] = kw::round_own<WT>(d_y_i * kw::to<WT32>(normed));
             grad_bias_slices_terms[i_width - tile] = d_y_i;
-          }
-          grad_weight_slices(worker, channel) += kw::tile_sum(grad_weight_slices_terms, end - tile);
-          grad_bias_slices(worker, channel) += kw::tile_sum(grad_bias_slices_terms, end - tile);
-          sum_total += kw::tile_sum(sum_terms, end - tile);
-          sum_2_total += kw::tile_sum(sum_2_terms, end - tile);
+          });
+          grad_weight_slices(worker, channel) += grad_weight_slices_terms.total(end - tile);
+          grad_bias_slices(worker, channel) += grad_bias_slices_terms.total(end - tile);
+          sum_total += sum_terms.total(end - tile);
+          sum_2_total += sum_2_terms.total(end - tile);
         }
       }
       const T32 sum = kw::round_to<T>(T32(sum_total));
@@ -107,12 +107,12 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          alignas(64) T32 terms[kTile];
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            terms[i_width - tile] = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - mean_2_i));
-          }
-          sum_3_total += kw::tile_sum(terms, end - tile);
+          kw::TileSum<T32, kTile, kByLanes> terms;
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto product = T32(2.0) * (quotient_2 * (kw::to<T32>(x_row[i_width]) - mean_2_i));
+            terms[i_width - tile] = product;
+          });
+          sum_3_total += terms.total(end - tile);
         }
       }
       const T32 sum_3 = T32(sum_3_total);
@@ -124,15 +124,16 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
         const auto grad_x_row = grad_x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+          kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_row[i_width]) * WT32(weight_i));
-            const T32 difference = T32(2.0) * (quotient_2 * (T32(x_row[i_width]) - mean_2_i)) - quotient_3;
-            const T32 sum_4 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(difference));
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto product_2 = kw::round_own<WT>(kw::to<WT32>(d_y_row[i_width]) * kw::to<WT32>(weight_i));
+            const auto d_normed = kw::round_to<T>(product_2);
+            const auto product = T32(2.0) * (quotient_2 * (kw::to<T32>(x_row[i_width]) - mean_2_i));
+            const auto sum_4 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(product -
+                quotient_3));
             grad_x_tile[i_width - tile] = sum_4 - quotient_4;
-          }
+          });
           grad_x_block.finish(end - tile);
         }
       }

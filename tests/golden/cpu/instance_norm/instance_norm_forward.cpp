@@ -49,6 +49,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
                                 kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean, kw::Tensor<T32, 2> mean_2,
                                 kw::Tensor<T, 2> std, int64_t batch, int64_t channels, int64_t height, int64_t width,
                                 T32 eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W, WT>;
   const bool stream_y = kw::streams(y.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -59,16 +60,15 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          alignas(64) T32 mean_i_terms[kTile];
-          alignas(64) T32 mean_2_i_terms[kTile];
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 x_i = x_row[i_width];
+          kw::TileSum<T32, kTile, kByLanes> mean_i_terms;
+          kw::TileSum<T32, kTile, kByLanes> mean_2_i_terms;
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto x_i = kw::to<T32>(x_row[i_width]);
             mean_i_terms[i_width - tile] = x_i;
             mean_2_i_terms[i_width - tile] = x_i;
-          }
-          mean_i_total += kw::tile_sum(mean_i_terms, end - tile);
-          mean_2_i_total += kw::tile_sum(mean_2_i_terms, end - tile);
+          });
+          mean_i_total += mean_i_terms.total(end - tile);
+          mean_2_i_total += mean_2_i_terms.total(end - tile);
         }
       }
       const T32 mean_i = kw::round_to<T>(T32(mean_i_total / (height * width)));
@@ -80,13 +80,12 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          alignas(64) T32 terms[kTile];
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 difference = T32(x_row[i_width]) - mean_2_i;
+          kw::TileSum<T32, kTile, kByLanes> terms;
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto difference = kw::to<T32>(x_row[i_width]) - mean_2_i;
             terms[i_width - tile] = difference * difference;
-          }
-          mean_i_2_total += kw::tile_sum(terms, end - tile);
+          });
+          mean_i_2_total += terms.total(end - tile);
         }
       }
       const T32 mean_i_2 = T32(mean_i_2_total / (height * width));
@@ -101,13 +100,13 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
         const auto y_row = y.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          kw::OutputTile<WT, kUnit, kTile> y_block(y_row, tile, stream_y);
+          kw::OutputTile<WT, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
           const auto y_tile = y_block.row();
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const T32 normed = kw::round_own<T>(kw::round_own<T>(T32(x_row[i_width]) - mean_i) / by_std_i);
-            y_tile[i_width - tile] = kw::round_own<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i);
-          }
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto normed = kw::round_own<T>(kw::round_own<T>(kw::to<T32>(x_row[i_width]) - mean_i) / by_std_i);
+            const auto product = kw::round_own<WT>(kw::to<WT32>(normed) * kw::to<WT32>(weight_i));
+            y_tile[i_width - tile] = product + kw::to<WT32>(bias_i);
+          });
           y_block.finish(end - tile);
         }
       }

@@ -63,9 +63,11 @@ void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const 
       const auto log_teacher_row = log_teacher.row<kUnit>(token);
       const auto grad_log_student_row = grad_log_student.row<kUnit>(token);
       const auto grad_log_teacher_row = grad_log_teacher.row<kUnit>(token);
-      kw::OutputTile<T, kUnit, kTile> grad_log_student_block(grad_log_student_row, tile, stream_grad_log_student);
+      kw::OutputTile<T, kUnit, kTile, false> grad_log_student_block(grad_log_student_row, tile,
+          stream_grad_log_student);
       const auto grad_log_student_tile = grad_log_student_block.row();
-      kw::OutputTile<T, kUnit, kTile> grad_log_teacher_block(grad_log_teacher_row, tile, stream_grad_log_teacher);
+      kw::OutputTile<T, kUnit, kTile, false> grad_log_teacher_block(grad_log_teacher_row, tile,
+          stream_grad_log_teacher);
       const auto grad_log_teacher_tile = grad_log_teacher_block.row();
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {

@@ -48,8 +48,8 @@ void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2>
     double student_kl_i_total = 0;
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      alignas(64) T32 teacher_kl_i_terms[kTile];
-      alignas(64) T32 student_kl_i_terms[kTile];
+      kw::TileSum<T32, kTile, false> teacher_kl_i_terms;
+      kw::TileSum<T32, kTile, false> student_kl_i_terms;
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 log_teacher_i = log_teacher_row[i_vocab];
@@ -64,8 +64,8 @@ void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2>
         teacher_kl_i_terms[i_vocab - tile] = product;
         student_kl_i_terms[i_vocab - tile] = product_2;
       }
-      teacher_kl_i_total += kw::tile_sum(teacher_kl_i_terms, end - tile);
-      student_kl_i_total += kw::tile_sum(student_kl_i_terms, end - tile);
+      teacher_kl_i_total += teacher_kl_i_terms.total(end - tile);
+      student_kl_i_total += student_kl_i_terms.total(end - tile);
     }
     const T32 teacher_kl_i = kw::round_to<T>(T32(teacher_kl_i_total));
     const T32 student_kl_i = kw::round_to<T>(T32(student_kl_i_total));
@@ -80,6 +80,7 @@ void jsd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> teacher_kl, 
   const int64_t tiles = (tokens + kTile - 1) / kTile;
   const int64_t blocks = tiles;
   const double difference = 1.0 - beta;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   double y_i_parts[kChunks];
 #pragma omp parallel for schedule(static) if (tokens >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -88,14 +89,13 @@ void jsd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> teacher_kl, 
       const int64_t tile = block % tiles * kTile, end = kw::min(tokens, tile + kTile);
       const auto teacher_kl_row = teacher_kl.row<true>();
       const auto student_kl_row = student_kl.row<true>();
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t token = tile; token < end; ++token) {
-        const T32 product = kw::round_to<T>(T32(difference) * T32(student_kl_row[token]));
-        const T32 sum = kw::round_own<T>(kw::round_to<T>(T32(beta) * T32(teacher_kl_row[token])) + product);
-        terms[token - tile] = sum;
-      }
-      y_i_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto token) KW_INLINE {
+        const auto product = kw::round_to<T>(kw::to<T32>(beta) * kw::to<T32>(teacher_kl_row[token]));
+        const auto product_2 = kw::round_to<T>(kw::to<T32>(difference) * kw::to<T32>(student_kl_row[token]));
+        terms[token - tile] = kw::round_own<T>(product + product_2);
+      });
+      y_i_total += terms.total(end - tile);
     }
     y_i_parts[chunk] = y_i_total;
   }

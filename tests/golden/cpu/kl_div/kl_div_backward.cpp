@@ -49,9 +49,9 @@ void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const 
       const auto log_pred_row = log_pred.row<kUnit>(token);
       const auto grad_log_pred_row = grad_log_pred.row<kUnit>(token);
       const auto grad_target_row = grad_target.row<kUnit>(token);
-      kw::OutputTile<T, kUnit, kTile> grad_log_pred_block(grad_log_pred_row, tile, stream_grad_log_pred);
+      kw::OutputTile<T, kUnit, kTile, false> grad_log_pred_block(grad_log_pred_row, tile, stream_grad_log_pred);
       const auto grad_log_pred_tile = grad_log_pred_block.row();
-      kw::OutputTile<T, kUnit, kTile> grad_target_block(grad_target_row, tile, stream_grad_target);
+      kw::OutputTile<T, kUnit, kTile, false> grad_target_block(grad_target_row, tile, stream_grad_target);
       const auto grad_target_tile = grad_target_block.row();
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {

@@ -45,7 +45,7 @@ void kl_div_forward_whole(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2
       const int64_t token = block / tiles;
       const auto target_row = target.row<kUnit>(token);
       const auto log_pred_row = log_pred.row<kUnit>(token);
-      alignas(64) T32 terms[kTile];
+      kw::TileSum<T32, kTile, false> terms;
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 target_i = target_row[i_vocab];
@@ -54,7 +54,7 @@ void kl_div_forward_whole(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2
             kw::round_own<T>(target_i * T32(log_pred_row[i_vocab])));
         terms[i_vocab - tile] = difference;
       }
-      sum_total += kw::tile_sum(terms, end - tile);
+      sum_total += terms.total(end - tile);
     }
     sum_parts[chunk] = sum_total;
   }

@@ -40,6 +40,7 @@ template <bool kUnit>
 void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> sum_square,
                                 kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, int64_t rows, int64_t cols,
                                 T32 eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -55,28 +56,27 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
     const kw::Divisor<T32> by_max(max);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 product = kw::round_own<T>(T32(d_y_row[col]) * kw::round_own<T>(T32(x_row[col]) / by_max));
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto product = kw::round_own<T>(kw::to<T32>(d_y_row[col]) * kw::round_own<T>(kw::to<T32>(x_row[col]) /
+            by_max));
         terms[col - tile] = product;
-      }
-      sum_total += kw::tile_sum(terms, end - tile);
+      });
+      sum_total += terms.total(end - tile);
     }
     const T32 sum = kw::round_to<T>(T32(sum_total));
     const T32 chosen = rounded < kw::round_to<T>(eps) ? T32(0.0) : -kw::round_own<T>(sum / by_max);
     const T32 chosen_2 = holds ? T32(0.0) : (holds ? T32(0.0) : chosen) / (T32(2.0) * sqrt);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
       kw::prefetch(d_y_row, cols + tile, end - tile);
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        grad_x_tile[col - tile] = kw::round_own<T>(T32(d_y_row[col]) / by_max) + kw::round_to<T>(T32(2.0) * (chosen_2 *
-            T32(x_row[col])));
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto rounded_2 = kw::round_to<T>(T32(2.0) * (chosen_2 * kw::to<T32>(x_row[col])));
+        grad_x_tile[col - tile] = kw::round_own<T>(kw::to<T32>(d_y_row[col]) / by_max) + rounded_2;
+      });
       grad_x_block.finish(end - tile);
     }
   }

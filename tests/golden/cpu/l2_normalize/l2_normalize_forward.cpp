@@ -35,6 +35,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<T32, 1> sum_square,
                                int64_t rows, int64_t cols, T32 eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32>;
   const bool stream_y = kw::streams(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -43,13 +44,12 @@ void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw:
     double sum_square_i_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 x_i = x_row[col];
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto x_i = kw::to<T32>(x_row[col]);
         terms[col - tile] = x_i * x_i;
-      }
-      sum_square_i_total += kw::tile_sum(terms, end - tile);
+      });
+      sum_square_i_total += terms.total(end - tile);
     }
     const T32 sum_square_i = T32(sum_square_i_total);
     sum_square(row) = sum_square_i;
@@ -59,13 +59,12 @@ void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw:
     const kw::Divisor<T32> by_max(max);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = T32(x_row[col]) / by_max;
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        y_tile[col - tile] = kw::to<T32>(x_row[col]) / by_max;
+      });
       y_block.finish(end - tile);
     }
   }

@@ -52,6 +52,7 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
                               kw::Tensor<const T32, 1> rstd, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                               kw::Tensor<T32, 2> grad_weight_slices, kw::Tensor<T32, 2> grad_bias_slices, int64_t rows,
                               int64_t cols, int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, T32>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -70,16 +71,15 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        alignas(64) T32 terms[kTile];
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          const T32 d_y_i = d_y_row[col];
-          const T32 difference = T32(x_row[col]) - mean_i;
-          terms[col - tile] = d_y_i * T32(weight_row[col]) * difference;
+        kw::TileSum<T32, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          const auto d_y_i = kw::to<T32>(d_y_row[col]);
+          const auto difference = kw::to<T32>(x_row[col]) - mean_i;
+          terms[col - tile] = d_y_i * kw::to<T32>(weight_row[col]) * difference;
           grad_weight_slices_row[col] += d_y_i * (difference * rstd_i);
           grad_bias_slices_row[col] += d_y_i;
-        }
-        sum_total += kw::tile_sum(terms, end - tile);
+        });
+        sum_total += terms.total(end - tile);
       }
       const T32 sum = T32(sum_total);
       kw::RowBuffer<T32> sum_2_kept(cols);
@@ -87,28 +87,26 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        alignas(64) T32 terms[kTile];
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          const T32 sum_2 = T32(d_y_row[col]) * T32(weight_row[col]) * rstd_i + T32(2.0) * (quotient *
-              (T32(x_row[col]) - mean_i));
+        kw::TileSum<T32, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          const auto product = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
+          const auto sum_2 = product + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
           sum_2_kept[col] = sum_2;
           terms[col - tile] = sum_2;
-        }
-        sum_3_total += kw::tile_sum(terms, end - tile);
+        });
+        sum_3_total += terms.total(end - tile);
       }
       const T32 sum_3 = T32(sum_3_total);
       const T32 quotient_2 = sum_3 / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
         kw::prefetch(d_y_row, cols + tile, end - tile);
         kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          grad_x_tile[col - tile] = sum_2_kept[col] - quotient_2;
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          grad_x_tile[col - tile] = kw::to<T32>(sum_2_kept[col]) - quotient_2;
+        });
         grad_x_block.finish(end - tile);
       }
     }

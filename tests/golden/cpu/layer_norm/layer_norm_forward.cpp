@@ -45,6 +45,7 @@ template <bool kUnit>
 void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
                              kw::Tensor<T, 2> y, kw::Tensor<T32, 1> mean, kw::Tensor<T32, 1> rstd, int64_t rows,
                              int64_t cols, T32 eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W>;
   const bool stream_y = kw::streams(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -55,39 +56,36 @@ void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> we
     double mean_i_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        terms[col - tile] = T32(x_row[col]);
-      }
-      mean_i_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        terms[col - tile] = kw::to<T32>(x_row[col]);
+      });
+      mean_i_total += terms.total(end - tile);
     }
     const T32 mean_i = T32(mean_i_total / cols);
     mean(row) = mean_i;
     double mean_i_2_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 difference = T32(x_row[col]) - mean_i;
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto difference = kw::to<T32>(x_row[col]) - mean_i;
         terms[col - tile] = difference * difference;
-      }
-      mean_i_2_total += kw::tile_sum(terms, end - tile);
+      });
+      mean_i_2_total += terms.total(end - tile);
     }
     const T32 mean_i_2 = T32(mean_i_2_total / cols);
     const T32 rstd_i = kw::rsqrt(mean_i_2 + eps);
     rstd(row) = rstd_i;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 sum = (T32(x_row[col]) - mean_i) * rstd_i * T32(weight_row[col]) + T32(bias_row[col]);
-        y_tile[col - tile] = sum;
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto product = (kw::to<T32>(x_row[col]) - mean_i) * rstd_i * kw::to<T32>(weight_row[col]);
+        y_tile[col - tile] = product + kw::to<T32>(bias_row[col]);
+      });
       y_block.finish(end - tile);
     }
   }

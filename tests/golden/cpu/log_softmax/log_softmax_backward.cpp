@@ -37,6 +37,7 @@ template <bool kUnit>
 void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float, 1> maximum,
                                kw::Tensor<const float, 1> sum_exp, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                int64_t tokens, int64_t vocab) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
   const bool stream_grad_x = kw::streams(grad_x.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
@@ -46,28 +47,26 @@ void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float,
     double sum_total = 0;
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      alignas(64) float terms[kTile];
-#pragma omp simd
-      for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        terms[i_vocab - tile] = float(d_y_row[i_vocab]);
-      }
-      sum_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<float, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
+        terms[i_vocab - tile] = kw::to<float>(d_y_row[i_vocab]);
+      });
+      sum_total += terms.total(end - tile);
     }
     const float sum = float(sum_total);
     const float maximum_i = maximum(token);
     const float quotient = sum / sum_exp(token);
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
       kw::prefetch(d_y_row, vocab + tile, end - tile);
       kw::prefetch(x_row, vocab + tile, end - tile);
-#pragma omp simd
-      for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const float x_float = x_row[i_vocab];
-        const float d_x_float = float(d_y_row[i_vocab]) - quotient * kw::exp(x_float - maximum_i);
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
+        const auto x_float = kw::to<float>(x_row[i_vocab]);
+        const auto d_x_float = kw::to<float>(d_y_row[i_vocab]) - quotient * kw::exp(x_float - maximum_i);
         grad_x_tile[i_vocab - tile] = d_x_float;
-      }
+      });
       grad_x_block.finish(end - tile);
     }
   }

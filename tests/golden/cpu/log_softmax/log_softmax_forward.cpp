@@ -38,6 +38,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<float, 1> maximum,
                               kw::Tensor<float, 1> sum_exp, int64_t tokens, int64_t vocab) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
   const bool stream_y = kw::streams(y.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
@@ -54,27 +55,25 @@ void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::
     double sum_exp_i_total = 0;
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      alignas(64) float terms[kTile];
-#pragma omp simd
-      for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const float x_float = x_row[i_vocab];
+      kw::TileSum<float, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
+        const auto x_float = kw::to<float>(x_row[i_vocab]);
         terms[i_vocab - tile] = kw::exp(x_float - maximum_i);
-      }
-      sum_exp_i_total += kw::tile_sum(terms, end - tile);
+      });
+      sum_exp_i_total += terms.total(end - tile);
     }
     const float sum_exp_i = float(sum_exp_i_total);
     sum_exp(token) = sum_exp_i;
     const float sum = kw::log(sum_exp_i) + maximum_i;
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
       kw::prefetch(x_row, vocab + tile, end - tile);
-#pragma omp simd
-      for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const float x_float = x_row[i_vocab];
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
+        const auto x_float = kw::to<float>(x_row[i_vocab]);
         y_tile[i_vocab - tile] = x_float - sum;
-      }
+      });
       y_block.finish(end - tile);
     }
   }

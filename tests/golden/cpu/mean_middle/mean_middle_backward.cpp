@@ -31,6 +31,7 @@ template <bool kUnit>
 void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, int64_t batch, int64_t seq,
                                    int64_t hidden) {
   const kw::Divisor<T32> by_seq{T32(seq)};
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -39,12 +40,11 @@ void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> 
         const int64_t end = kw::min(hidden, tile + kTile);
         const auto d_y_row = d_y.row<kUnit>(i_batch);
         const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          grad_x_tile[i_hidden - tile] = T32(d_y_row[i_hidden]) / by_seq;
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          grad_x_tile[i_hidden - tile] = kw::to<T32>(d_y_row[i_hidden]) / by_seq;
+        });
         grad_x_block.finish(end - tile);
       }
 }

@@ -34,6 +34,7 @@ template <bool kUnit>
 void mse_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> target, kw::Tensor<const T, 0> d_y,
                            kw::Tensor<T, 2> grad_pred, kw::Tensor<T, 2> grad_target, int64_t rows, int64_t cols) {
   const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(rows * cols));
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_pred = kw::streams(grad_pred.data, rows * cols, cols, kStreamBytes);
   const bool stream_grad_target = kw::streams(grad_target.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
@@ -44,17 +45,16 @@ void mse_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> t
       const auto target_row = target.row<kUnit>(row);
       const auto grad_pred_row = grad_pred.row<kUnit>(row);
       const auto grad_target_row = grad_target.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_pred_block(grad_pred_row, tile, stream_grad_pred);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_pred_block(grad_pred_row, tile, stream_grad_pred);
       const auto grad_pred_tile = grad_pred_block.row();
-      kw::OutputTile<T, kUnit, kTile> grad_target_block(grad_target_row, tile, stream_grad_target);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_target_block(grad_target_row, tile, stream_grad_target);
       const auto grad_target_tile = grad_target_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 product = kw::round_own<T>(quotient * kw::round_own<T>(T32(pred_row[col]) - T32(target_row[col])));
-        const T32 grad_pred_i = kw::round_multiple<T>(T32(2.0) * product);
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
+        const auto grad_pred_i = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * difference));
         grad_pred_tile[col - tile] = grad_pred_i;
         grad_target_tile[col - tile] = -grad_pred_i;
-      }
+      });
       grad_pred_block.finish(end - tile);
       grad_target_block.finish(end - tile);
     }

@@ -69,6 +69,7 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
   const float gathered_i = gathered();
   const float gathered_3_i = gathered_3();
   const float gathered_2_i = gathered_2();
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -91,19 +92,18 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
       const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float sum_terms[kTile];
-        alignas(64) float sum_2_terms[kTile];
-        alignas(64) float sum_3_terms[kTile];
-        alignas(64) float sum_slices_terms[kTile];
-        alignas(64) float sum_slices_2_terms[kTile];
-        alignas(64) float sum_slices_3_terms[kTile];
-        alignas(64) float grad_bias_slices_terms[kTile];
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float d_y_i = d_y_row[i_hidden];
-          const float h = x_row[i_hidden];
-          const float product = h * h;
-          const float product_2 = product * h;
+        kw::TileSum<float, kTile, kByLanes> sum_terms;
+        kw::TileSum<float, kTile, kByLanes> sum_2_terms;
+        kw::TileSum<float, kTile, kByLanes> sum_3_terms;
+        kw::TileSum<float, kTile, kByLanes> sum_slices_terms;
+        kw::TileSum<float, kTile, kByLanes> sum_slices_2_terms;
+        kw::TileSum<float, kTile, kByLanes> sum_slices_3_terms;
+        kw::TileSum<float, kTile, kByLanes> grad_bias_slices_terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
+          const auto h = kw::to<float>(x_row[i_hidden]);
+          const auto product = h * h;
+          const auto product_2 = product * h;
           sum_terms[i_hidden - tile] = d_y_i * gathered_i * product_2;
           sum_2_terms[i_hidden - tile] = d_y_i * gathered_3_i * h;
           sum_3_terms[i_hidden - tile] = d_y_i * gathered_2_i * product;
@@ -111,14 +111,14 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
           sum_slices_2_terms[i_hidden - tile] = d_y_i * (product * rstd_2_i);
           sum_slices_3_terms[i_hidden - tile] = d_y_i * (product_2 * rstd_i);
           grad_bias_slices_terms[i_hidden - tile] = d_y_i;
-        }
-        sum_slices(worker) += kw::tile_sum(sum_slices_terms, end - tile);
-        sum_slices_2(worker) += kw::tile_sum(sum_slices_2_terms, end - tile);
-        sum_slices_3(worker) += kw::tile_sum(sum_slices_3_terms, end - tile);
-        grad_bias_slices(worker) += kw::tile_sum(grad_bias_slices_terms, end - tile);
-        sum_total += kw::tile_sum(sum_terms, end - tile);
-        sum_2_total += kw::tile_sum(sum_2_terms, end - tile);
-        sum_3_total += kw::tile_sum(sum_3_terms, end - tile);
+        });
+        sum_slices(worker) += sum_slices_terms.total(end - tile);
+        sum_slices_2(worker) += sum_slices_2_terms.total(end - tile);
+        sum_slices_3(worker) += sum_slices_3_terms.total(end - tile);
+        grad_bias_slices(worker) += grad_bias_slices_terms.total(end - tile);
+        sum_total += sum_terms.total(end - tile);
+        sum_2_total += sum_2_terms.total(end - tile);
+        sum_3_total += sum_3_terms.total(end - tile);
       }
       const float sum = float(sum_total);
       const float sum_2 = float(sum_2_total);
@@ -128,20 +128,19 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
       const float quotient_3 = -0.5f * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
         kw::prefetch(d_y_row, hidden + tile, end - tile);
         kw::prefetch(x_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float d_y_i = d_y_row[i_hidden];
-          const float h = x_row[i_hidden];
-          const float product = h * h;
-          const float sum_4 = d_y_i * gathered_i * rstd_i + 2.0f * (quotient * (product * h));
-          const float sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + 2.0f * (quotient_3 * product);
-          const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
+          const auto h = kw::to<float>(x_row[i_hidden]);
+          const auto product = h * h;
+          const auto sum_4 = d_y_i * gathered_i * rstd_i + 2.0f * (quotient * (product * h));
+          const auto sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + 2.0f * (quotient_3 * product);
+          const auto d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
           grad_x_tile[i_hidden - tile] = d_h;
-        }
+        });
         grad_x_block.finish(end - tile);
       }
     }
@@ -155,6 +154,7 @@ void poly_norm_backward_2_whole(kw::Tensor<W, 1> grad_bias, kw::Tensor<const flo
                                 kw::Tensor<float, 0> total_2, kw::Tensor<float, 0> total_3, int64_t workers) {
   const int64_t tiles = (workers + kTile - 1) / kTile;
   const int64_t blocks = tiles;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, float, W>;
   double sum_total_parts[kChunks];
   double sum_total_2_parts[kChunks];
   double sum_total_3_parts[kChunks];
@@ -171,21 +171,20 @@ void poly_norm_backward_2_whole(kw::Tensor<W, 1> grad_bias, kw::Tensor<const flo
       const auto sum_slices_2_row = sum_slices_2.row<true>();
       const auto sum_slices_3_row = sum_slices_3.row<true>();
       const auto grad_bias_slices_row = grad_bias_slices.row<true>();
-      alignas(64) float sum_total_terms[kTile];
-      alignas(64) float sum_total_2_terms[kTile];
-      alignas(64) float sum_total_3_terms[kTile];
-      alignas(64) float grad_bias_total_terms[kTile];
-#pragma omp simd
-      for (int64_t worker = tile; worker < end; ++worker) {
+      kw::TileSum<float, kTile, kByLanes> sum_total_terms;
+      kw::TileSum<float, kTile, kByLanes> sum_total_2_terms;
+      kw::TileSum<float, kTile, kByLanes> sum_total_3_terms;
+      kw::TileSum<float, kTile, kByLanes> grad_bias_total_terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto worker) KW_INLINE {
         sum_total_terms[worker - tile] = sum_slices_row[worker];
         sum_total_2_terms[worker - tile] = sum_slices_2_row[worker];
         sum_total_3_terms[worker - tile] = sum_slices_3_row[worker];
         grad_bias_total_terms[worker - tile] = grad_bias_slices_row[worker];
-      }
-      sum_sum += kw::tile_sum(sum_total_terms, end - tile);
-      sum_total_2_total += kw::tile_sum(sum_total_2_terms, end - tile);
-      sum_total_3_total += kw::tile_sum(sum_total_3_terms, end - tile);
-      grad_bias_sum += kw::tile_sum(grad_bias_total_terms, end - tile);
+      });
+      sum_sum += sum_total_terms.total(end - tile);
+      sum_total_2_total += sum_total_2_terms.total(end - tile);
+      sum_total_3_total += sum_total_3_terms.total(end - tile);
+      grad_bias_sum += grad_bias_total_terms.total(end - tile);
     }
     sum_total_parts[chunk] = sum_sum;
     sum_total_2_parts[chunk] = sum_total_2_total;
@@ -218,7 +217,7 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
   for (int64_t tile = 0; tile < 3; tile += kTile) {
     const int64_t end = kw::min(3, tile + kTile);
     const auto grad_weight_row = grad_weight.row<kUnit>();
-    kw::OutputTile<W, kUnit, kTile> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
+    kw::OutputTile<W, kUnit, kTile, false> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
     const auto grad_weight_tile = grad_weight_block.row();
 #pragma omp simd
     for (int64_t axis = tile; axis < end; ++axis) {

@@ -53,6 +53,7 @@ template <bool kUnit>
 void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
                             kw::Tensor<T, 3> y, kw::Tensor<float, 2> rstd, kw::Tensor<float, 2> rstd_2,
                             kw::Tensor<float, 2> rstd_3, int64_t batch, int64_t seq, int64_t hidden, float eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
   const float weight_2 = weight(0);
   const float weight_2_2 = weight(1);
   const float weight_2_3 = weight(2);
@@ -68,21 +69,20 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
       double mean_3_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float mean_terms[kTile];
-        alignas(64) float mean_2_terms[kTile];
-        alignas(64) float mean_3_terms[kTile];
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float h = x_row[i_hidden];
-          const float product = h * h;
-          const float product_2 = product * h;
+        kw::TileSum<float, kTile, kByLanes> mean_terms;
+        kw::TileSum<float, kTile, kByLanes> mean_2_terms;
+        kw::TileSum<float, kTile, kByLanes> mean_3_terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto h = kw::to<float>(x_row[i_hidden]);
+          const auto product = h * h;
+          const auto product_2 = product * h;
           mean_terms[i_hidden - tile] = product_2 * product_2;
           mean_2_terms[i_hidden - tile] = product * product;
           mean_3_terms[i_hidden - tile] = product;
-        }
-        mean_total += kw::tile_sum(mean_terms, end - tile);
-        mean_2_total += kw::tile_sum(mean_2_terms, end - tile);
-        mean_3_total += kw::tile_sum(mean_3_terms, end - tile);
+        });
+        mean_total += mean_terms.total(end - tile);
+        mean_2_total += mean_2_terms.total(end - tile);
+        mean_3_total += mean_3_terms.total(end - tile);
       }
       const float mean = float(mean_total / hidden);
       const float mean_2 = float(mean_2_total / hidden);
@@ -95,17 +95,16 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
       rstd_3(i_batch, i_seq) = rstd_3_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
         kw::prefetch(x_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float h = x_row[i_hidden];
-          const float product = h * h;
-          const float sum = weight_2 * (product * h * rstd_i) + weight_2_2 * (product * rstd_2_i);
-          const float y_i = sum + weight_2_3 * (h * rstd_3_i);
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto h = kw::to<float>(x_row[i_hidden]);
+          const auto product = h * h;
+          const auto sum = weight_2 * (product * h * rstd_i) + weight_2_2 * (product * rstd_2_i);
+          const auto y_i = sum + weight_2_3 * (h * rstd_3_i);
           y_tile[i_hidden - tile] = y_i + bias_i;
-        }
+        });
         y_block.finish(end - tile);
       }
     }

@@ -59,6 +59,7 @@ void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const float, 
   const float gathered_3_i = gathered_3();
   const float gathered_i = gathered();
   const float gathered_2_i = gathered_2();
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   double sum_parts[kChunks];
   double sum_2_parts[kChunks];
@@ -77,33 +78,32 @@ void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const float, 
       const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
       const auto x_row = x.row<kUnit>(i_batch, i_seq);
       const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-      alignas(64) float sum_terms[kTile];
-      alignas(64) float sum_2_terms[kTile];
-      alignas(64) float sum_3_terms[kTile];
-      alignas(64) float sum_4_terms[kTile];
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::TileSum<float, kTile, kByLanes> sum_terms;
+      kw::TileSum<float, kTile, kByLanes> sum_2_terms;
+      kw::TileSum<float, kTile, kByLanes> sum_3_terms;
+      kw::TileSum<float, kTile, kByLanes> sum_4_terms;
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-      for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-        const float d_y_i = d_y_row[i_hidden];
-        const float x_i = x_row[i_hidden];
-        const bool holds = x_i <= 0.0f;
-        const float h = holds ? 0.0f : x_i;
-        const float product = h * h;
-        const float product_2 = d_y_i * gathered_i;
-        const float d_h = d_y_i * gathered_3_i + product_2 * product + 2.0f * ((d_y_i * gathered_2_i + product_2 * h) *
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+        const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
+        const auto x_i = kw::to<float>(x_row[i_hidden]);
+        const auto holds = x_i <= 0.0f;
+        const auto h = kw::choose(holds, 0.0f, x_i);
+        const auto product = h * h;
+        const auto product_2 = d_y_i * gathered_i;
+        const auto d_h = d_y_i * gathered_3_i + product_2 * product + 2.0f * ((d_y_i * gathered_2_i + product_2 * h) *
             h);
         sum_terms[i_hidden - tile] = d_y_i * h;
         sum_2_terms[i_hidden - tile] = d_y_i * product;
         sum_3_terms[i_hidden - tile] = d_y_i * (product * h);
         sum_4_terms[i_hidden - tile] = d_y_i;
-        grad_x_tile[i_hidden - tile] = holds ? 0.0f : d_h;
-      }
+        grad_x_tile[i_hidden - tile] = kw::choose(holds, 0.0f, d_h);
+      });
       grad_x_block.finish(end - tile);
-      sum_total += kw::tile_sum(sum_terms, end - tile);
-      sum_2_total += kw::tile_sum(sum_2_terms, end - tile);
-      sum_3_total += kw::tile_sum(sum_3_terms, end - tile);
-      sum_4_total += kw::tile_sum(sum_4_terms, end - tile);
+      sum_total += sum_terms.total(end - tile);
+      sum_2_total += sum_2_terms.total(end - tile);
+      sum_3_total += sum_3_terms.total(end - tile);
+      sum_4_total += sum_4_terms.total(end - tile);
     }
     sum_parts[chunk] = sum_total;
     sum_2_parts[chunk] = sum_2_total;
@@ -136,7 +136,7 @@ void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
   for (int64_t tile = 0; tile < 3; tile += kTile) {
     const int64_t end = kw::min(3, tile + kTile);
     const auto grad_weight_row = grad_weight.row<kUnit>();
-    kw::OutputTile<W, kUnit, kTile> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
+    kw::OutputTile<W, kUnit, kTile, false> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
     const auto grad_weight_tile = grad_weight_block.row();
 #pragma omp simd
     for (int64_t axis = tile; axis < end; ++axis) {

@@ -58,6 +58,7 @@ void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
   const float weight_2_2 = weight(1);
   const float weight_2_3 = weight(2);
   const float bias_i = bias(0);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, W, T>;
   const bool stream_y = kw::streams(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -66,16 +67,15 @@ void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         const int64_t end = kw::min(hidden, tile + kTile);
         const auto x_row = x.row<kUnit>(i_batch, i_seq);
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float x_i = x_row[i_hidden];
-          const float h = x_i <= 0.0f ? 0.0f : x_i;
-          const float product = h * h;
-          const float y_i = weight_2 * (product * h) + weight_2_2 * product + weight_2_3 * h;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto x_i = kw::to<float>(x_row[i_hidden]);
+          const auto h = kw::choose(x_i <= 0.0f, 0.0f, x_i);
+          const auto product = h * h;
+          const auto y_i = weight_2 * (product * h) + weight_2_2 * product + weight_2_3 * h;
           y_tile[i_hidden - tile] = y_i + bias_i;
-        }
+        });
         y_block.finish(end - tile);
       }
 }

@@ -44,6 +44,7 @@ template <bool kUnit>
 void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight, kw::Tensor<const TW, 4> d_y,
                          kw::Tensor<T, 4> grad_x, kw::Tensor<W, 1> grad_weight, int64_t channels, int64_t batch,
                          int64_t height, int64_t width) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, TW, W>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (channels * batch * height * width >= kParallelElements)
   for (int64_t channel = 0; channel < channels; ++channel) {
@@ -56,20 +57,19 @@ void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight
         const auto grad_x_row = grad_x.row<kUnit>(i_batch, channel, i_height);
         for (int64_t tile = 0; tile < width; tile += kTile) {
           const int64_t end = kw::min(width, tile + kTile);
-          alignas(64) TW32 terms[kTile];
-          kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+          kw::TileSum<TW32, kTile, kByLanes> terms;
+          kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const TW32 x_i = x_row[i_width];
-            const bool holds = TW32(0.0) < x_i;
-            const TW32 d_y_i = d_y_row[i_width];
-            const TW32 chosen = holds ? TW32(0.0) : d_y_i;
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto x_i = kw::to<TW32>(x_row[i_width]);
+            const auto holds = TW32(0.0) < x_i;
+            const auto d_y_i = kw::to<TW32>(d_y_row[i_width]);
+            const auto chosen = kw::choose(holds, TW32(0.0), d_y_i);
             terms[i_width - tile] = chosen * x_i;
-            grad_x_tile[i_width - tile] = (holds ? d_y_i : TW32(0.0)) + chosen * weight_i;
-          }
+            grad_x_tile[i_width - tile] = kw::choose(holds, d_y_i, TW32(0.0)) + chosen * weight_i;
+          });
           grad_x_block.finish(end - tile);
-          sum_total += kw::tile_sum(terms, end - tile);
+          sum_total += terms.total(end - tile);
         }
       }
     }

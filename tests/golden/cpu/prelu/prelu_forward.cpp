@@ -39,6 +39,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void prelu_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight, kw::Tensor<TW, 4> y, int64_t batch,
                             int64_t channels, int64_t height, int64_t width) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, TW>;
   const bool stream_y = kw::streams(y.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(4) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -49,13 +50,12 @@ void prelu_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> wei
           const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
           const auto y_row = y.row<kUnit>(i_batch, channel, i_height);
           const TW32 weight_i = weight(channel);
-          kw::OutputTile<TW, kUnit, kTile> y_block(y_row, tile, stream_y);
+          kw::OutputTile<TW, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
           const auto y_tile = y_block.row();
-#pragma omp simd
-          for (int64_t i_width = tile; i_width < end; ++i_width) {
-            const TW32 x_i = x_row[i_width];
-            y_tile[i_width - tile] = TW32(0.0) < x_i ? x_i : weight_i * x_i;
-          }
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+            const auto x_i = kw::to<TW32>(x_row[i_width]);
+            y_tile[i_width - tile] = kw::choose(TW32(0.0) < x_i, x_i, weight_i * x_i);
+          });
           y_block.finish(end - tile);
         }
 }

@@ -32,6 +32,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void relu_squared_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                     int64_t rows, int64_t cols) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -40,15 +41,14 @@ void relu_squared_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T
       const auto x_row = x.row<kUnit>(row);
       const auto d_y_row = d_y.row<kUnit>(row);
       const auto grad_x_row = grad_x.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 x_i = x_row[col];
-        const bool holds = x_i <= T32(0.0);
-        const T32 product = kw::round_own<T>(T32(d_y_row[col]) * (holds ? T32(0.0) : x_i));
-        grad_x_tile[col - tile] = holds ? T32(0.0) : kw::round_multiple<T>(T32(2.0) * product);
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto x_i = kw::to<T32>(x_row[col]);
+        const auto holds = x_i <= T32(0.0);
+        const auto product = kw::round_own<T>(kw::to<T32>(d_y_row[col]) * kw::choose(holds, T32(0.0), x_i));
+        grad_x_tile[col - tile] = kw::choose(holds, T32(0.0), kw::round_multiple<T>(T32(2.0) * product));
+      });
       grad_x_block.finish(end - tile);
     }
 }

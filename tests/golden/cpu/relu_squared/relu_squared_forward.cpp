@@ -30,6 +30,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 
 template <bool kUnit>
 void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int64_t rows, int64_t cols) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_y = kw::streams(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -37,14 +38,13 @@ void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y,
       const int64_t end = kw::min(cols, tile + kTile);
       const auto x_row = x.row<kUnit>(row);
       const auto y_row = y.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 x_i = x_row[col];
-        const T32 chosen = x_i <= T32(0.0) ? T32(0.0) : x_i;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto x_i = kw::to<T32>(x_row[col]);
+        const auto chosen = kw::choose(x_i <= T32(0.0), T32(0.0), x_i);
         y_tile[col - tile] = chosen * chosen;
-      }
+      });
       y_block.finish(end - tile);
     }
 }

@@ -49,6 +49,7 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
                                   kw::Tensor<const float, 2> rstd, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                                   kw::Tensor<float, 2> grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
                                   int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, float>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -66,33 +67,31 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
       const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float terms[kTile];
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float d_y_i = d_y_row[i_hidden];
-          const float d_normed = d_y_i * (1.0f + float(weight_row[i_hidden]));
-          const float x_float = x_row[i_hidden];
-          const float normed = x_float * rstd_i;
+        kw::TileSum<float, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
+          const auto d_normed = d_y_i * (1.0f + kw::to<float>(weight_row[i_hidden]));
+          const auto x_float = kw::to<float>(x_row[i_hidden]);
+          const auto normed = x_float * rstd_i;
           terms[i_hidden - tile] = d_normed * x_float;
           grad_weight_slices_row[i_hidden] += d_y_i * normed;
-        }
-        sum_total += kw::tile_sum(terms, end - tile);
+        });
+        sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
       const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
         kw::prefetch(d_y_row, hidden + tile, end - tile);
         kw::prefetch(x_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float d_normed = float(d_y_row[i_hidden]) * (1.0f + float(weight_row[i_hidden]));
-          const float x_float = x_row[i_hidden];
-          const float d_x_float = d_normed * rstd_i + 2.0f * (quotient * x_float);
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto d_normed = kw::to<float>(d_y_row[i_hidden]) * (1.0f + kw::to<float>(weight_row[i_hidden]));
+          const auto x_float = kw::to<float>(x_row[i_hidden]);
+          const auto d_x_float = d_normed * rstd_i + 2.0f * (quotient * x_float);
           grad_x_tile[i_hidden - tile] = d_x_float;
-        }
+        });
         grad_x_block.finish(end - tile);
       }
     }

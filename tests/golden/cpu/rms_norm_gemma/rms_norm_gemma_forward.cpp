@@ -42,6 +42,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 3> y,
                                  kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
   const bool stream_y = kw::streams(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -52,28 +53,26 @@ void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
       double mean_total = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float terms[kTile];
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float x_float = x_row[i_hidden];
+        kw::TileSum<float, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto x_float = kw::to<float>(x_row[i_hidden]);
           terms[i_hidden - tile] = x_float * x_float;
-        }
-        mean_total += kw::tile_sum(terms, end - tile);
+        });
+        mean_total += terms.total(end - tile);
       }
       const float mean = float(mean_total / hidden);
       const float rstd_i = kw::rsqrt(mean + eps);
       rstd(i_batch, i_seq) = rstd_i;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
         kw::prefetch(x_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float x_float = x_row[i_hidden];
-          const float normed = x_float * rstd_i;
-          y_tile[i_hidden - tile] = normed * (1.0f + float(weight_row[i_hidden]));
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto x_float = kw::to<float>(x_row[i_hidden]);
+          const auto normed = x_float * rstd_i;
+          y_tile[i_hidden - tile] = normed * (1.0f + kw::to<float>(weight_row[i_hidden]));
+        });
         y_block.finish(end - tile);
       }
     }

@@ -52,6 +52,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
                                   kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y, kw::Tensor<T, 3> grad_x,
                                   kw::Tensor<WT32, 2> grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
                                   int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, float, WT32>;
   const bool stream_grad_x = kw::streams(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -70,34 +71,34 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
       const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        alignas(64) float terms[kTile];
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const WT32 d_y_i = d_y_row[i_hidden];
-          const float rounded = kw::round_via<WT, T>(d_y_i * WT32(weight_row[i_hidden]));
-          const float x_2 = x_row[i_hidden];
-          const float x_3 = x_2 * rstd_i;
+        kw::TileSum<float, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto d_y_i = kw::to<WT32>(d_y_row[i_hidden]);
+          const auto product = kw::round_own<WT>(d_y_i * kw::to<WT32>(weight_row[i_hidden]));
+          const auto rounded = kw::to<float>(kw::round_to<T>(product));
+          const auto x_2 = kw::to<float>(x_row[i_hidden]);
+          const auto x_3 = x_2 * rstd_i;
+          const auto product_2 = kw::round_own<WT>(d_y_i * kw::to<WT32>(kw::round_to<T>(x_3)));
           rounded_kept[i_hidden] = rounded;
           terms[i_hidden - tile] = rounded * x_2;
-          grad_weight_slices_row[i_hidden] += kw::round_own<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
-        }
-        sum_total += kw::tile_sum(terms, end - tile);
+          grad_weight_slices_row[i_hidden] += product_2;
+        });
+        sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
       const float d_variance = -0.5f * sum * (rstd_i * rstd_i * rstd_i);
       const float quotient = d_variance / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
         kw::prefetch(d_y_row, hidden + tile, end - tile);
         kw::prefetch(x_row, hidden + tile, end - tile);
-#pragma omp simd
-        for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const float x_2 = x_row[i_hidden];
-          const float d_x = rounded_kept[i_hidden] * rstd_i + 2.0f * (quotient * x_2);
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+          const auto x_2 = kw::to<float>(x_row[i_hidden]);
+          const auto d_x = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + 2.0f * (quotient * x_2);
           grad_x_tile[i_hidden - tile] = d_x;
-        }
+        });
         grad_x_block.finish(end - tile);
       }
     }

@@ -47,6 +47,7 @@ template <bool kUnit>
 void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                   kw::Tensor<const float, 1> rstd, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                   kw::Tensor<W32, 2> grad_weight_slices, int64_t rows, int64_t cols, int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, float, W32>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -62,30 +63,29 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
       const float rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        alignas(64) float terms[kTile];
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          const W32 d_y_i = d_y_row[col];
-          const float h = x_row[col];
-          terms[col - tile] = float(d_y_i * W32(weight_row[col])) * h;
-          grad_weight_slices_row[col] += d_y_i * W32(h * rstd_i);
-        }
-        d_rstd_total += kw::tile_sum(terms, end - tile);
+        kw::TileSum<float, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          const auto d_y_i = kw::to<W32>(d_y_row[col]);
+          const auto h = kw::to<float>(x_row[col]);
+          terms[col - tile] = kw::to<float>(d_y_i * kw::to<W32>(weight_row[col])) * h;
+          grad_weight_slices_row[col] += d_y_i * kw::to<W32>(h * rstd_i);
+        });
+        d_rstd_total += terms.total(end - tile);
       }
       const float d_rstd = float(d_rstd_total);
       const float quotient = -0.5f * d_rstd * (rstd_i * rstd_i * rstd_i) / float(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
         kw::prefetch(d_y_row, cols + tile, end - tile);
         kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          const float h = x_row[col];
-          const float d_h = float(W32(d_y_row[col]) * W32(weight_row[col])) * rstd_i + 2.0f * (quotient * h);
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          const auto rounded = kw::to<float>(kw::to<W32>(d_y_row[col]) * kw::to<W32>(weight_row[col]));
+          const auto h = kw::to<float>(x_row[col]);
+          const auto d_h = rounded * rstd_i + 2.0f * (quotient * h);
           grad_x_tile[col - tile] = d_h;
-        }
+        });
         grad_x_block.finish(end - tile);
       }
     }

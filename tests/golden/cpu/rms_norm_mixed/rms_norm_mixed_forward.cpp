@@ -41,6 +41,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 2> y,
                                  kw::Tensor<float, 1> rstd, int64_t rows, int64_t cols, float eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
   const bool stream_y = kw::streams(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -50,27 +51,25 @@ void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
     double mean_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) float terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const float h = x_row[col];
+      kw::TileSum<float, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto h = kw::to<float>(x_row[col]);
         terms[col - tile] = h * h;
-      }
-      mean_total += kw::tile_sum(terms, end - tile);
+      });
+      mean_total += terms.total(end - tile);
     }
     const float mean = float(mean_total / cols);
     const float rstd_i = kw::rsqrt(mean + eps);
     rstd(row) = rstd_i;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const float h = x_row[col];
-        y_tile[col - tile] = W32(h * rstd_i) * W32(weight_row[col]);
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto h = kw::to<float>(x_row[col]);
+        y_tile[col - tile] = kw::to<W32>(h * rstd_i) * kw::to<W32>(weight_row[col]);
+      });
       y_block.finish(end - tile);
     }
   }

@@ -46,6 +46,7 @@ template <bool kUnit>
 void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T, 1> rstd,
                                  kw::Tensor<const TW, 2> d_y, kw::Tensor<T, 2> grad_x,
                                  kw::Tensor<TW32, 2> grad_weight_slices, int64_t rows, int64_t cols, int64_t workers) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, TW, W, T, TW32>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -62,18 +63,17 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
       const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        alignas(64) T32 terms[kTile];
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          const TW32 d_y_i = d_y_row[col];
-          const T32 rounded = kw::round_via<TW, T>(d_y_i * TW32(weight_row[col]));
-          const T32 x_i = x_row[col];
-          const TW32 product = kw::round_own<TW>(d_y_i * TW32(kw::round_own<T>(x_i * rstd_i)));
+        kw::TileSum<T32, kTile, kByLanes> terms;
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          const auto d_y_i = kw::to<TW32>(d_y_row[col]);
+          const auto rounded = kw::round_via<TW, T>(d_y_i * kw::to<TW32>(weight_row[col]));
+          const auto x_i = kw::to<T32>(x_row[col]);
+          const auto product = kw::round_own<TW>(d_y_i * kw::to<TW32>(kw::round_own<T>(x_i * rstd_i)));
           rounded_kept[col] = rounded;
           terms[col - tile] = kw::round_own<T>(rounded * x_i);
           grad_weight_slices_row[col] += product;
-        }
-        sum_total += kw::tile_sum(terms, end - tile);
+        });
+        sum_total += terms.total(end - tile);
       }
       const T32 sum = kw::round_to<T>(T32(sum_total));
       const T32 d_mean_square = kw::round_own<T>(kw::round_own<T>(T32(-0.5) * sum) *
@@ -81,15 +81,14 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
       const T32 quotient = kw::round_own<T>(d_mean_square / T32(cols));
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
         kw::prefetch(d_y_row, cols + tile, end - tile);
         kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-        for (int64_t col = tile; col < end; ++col) {
-          const T32 product_2 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * T32(x_row[col])));
-          grad_x_tile[col - tile] = kw::round_own<T>(rounded_kept[col] * rstd_i) + product_2;
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+          const auto product_2 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * kw::to<T32>(x_row[col])));
+          grad_x_tile[col - tile] = kw::round_own<T>(kw::to<T32>(rounded_kept[col]) * rstd_i) + product_2;
+        });
         grad_x_block.finish(end - tile);
       }
     }

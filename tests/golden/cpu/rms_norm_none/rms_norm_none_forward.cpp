@@ -41,6 +41,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<TW, 2> y,
                                 kw::Tensor<T, 1> rstd, int64_t rows, int64_t cols, T32 eps) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, TW>;
   const bool stream_y = kw::streams(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -50,26 +51,25 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
     double mean_square_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 x_i = x_row[col];
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto x_i = kw::to<T32>(x_row[col]);
         terms[col - tile] = kw::round_own<T>(x_i * x_i);
-      }
-      mean_square_total += kw::tile_sum(terms, end - tile);
+      });
+      mean_square_total += terms.total(end - tile);
     }
     const T32 mean_square = kw::round_to<T>(T32(mean_square_total / cols));
     const T32 rstd_i = kw::round_own<T>(kw::rsqrt(kw::round_to<T>(mean_square + eps)));
     rstd(row) = T(rstd_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<TW, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<TW, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = TW32(kw::round_own<T>(T32(x_row[col]) * rstd_i)) * TW32(weight_row[col]);
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        y_tile[col - tile] = kw::to<TW32>(kw::round_own<T>(kw::to<T32>(x_row[col]) * rstd_i)) *
+            kw::to<TW32>(weight_row[col]);
+      });
       y_block.finish(end - tile);
     }
   }

@@ -33,6 +33,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, int64_t rows,
                             int64_t cols) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -41,16 +42,15 @@ void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y
       const auto d_y_row = d_y.row<kUnit>(row);
       const auto x_row = x.row<kUnit>(row);
       const auto grad_x_row = grad_x.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 d_y_i = d_y_row[col];
-        const T32 x_i = x_row[col];
-        const T32 sigmoid_x = kw::round_own<T>(kw::sigmoid(x_i));
-        const T32 product = kw::round_own<T>(d_y_i * x_i) * sigmoid_x * (T32(1.0) - sigmoid_x);
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto d_y_i = kw::to<T32>(d_y_row[col]);
+        const auto x_i = kw::to<T32>(x_row[col]);
+        const auto sigmoid_x = kw::round_own<T>(kw::sigmoid(x_i));
+        const auto product = kw::round_own<T>(d_y_i * x_i) * sigmoid_x * (T32(1.0) - sigmoid_x);
         grad_x_tile[col - tile] = kw::round_own<T>(d_y_i * sigmoid_x) + kw::round_own<T>(product);
-      }
+      });
       grad_x_block.finish(end - tile);
     }
 }

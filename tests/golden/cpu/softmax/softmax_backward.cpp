@@ -37,6 +37,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> maximum, kw::Tensor<const T32, 1> sum_exp,
                            kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, int64_t rows, int64_t cols) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -50,26 +51,25 @@ void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> ma
     const kw::Divisor<T32> by_sum_exp_i(sum_exp_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 quotient = kw::exp(T32(x_row[col]) - maximum_i) / by_sum_exp_i;
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto quotient = kw::exp(kw::to<T32>(x_row[col]) - maximum_i) / by_sum_exp_i;
         quotient_kept[col] = quotient;
-        terms[col - tile] = T32(d_y_row[col]) * quotient;
-      }
-      sum_total += kw::tile_sum(terms, end - tile);
+        terms[col - tile] = kw::to<T32>(d_y_row[col]) * quotient;
+      });
+      sum_total += terms.total(end - tile);
     }
     const T32 sum = T32(sum_total);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
       kw::prefetch(d_y_row, cols + tile, end - tile);
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        grad_x_tile[col - tile] = (T32(d_y_row[col]) - sum) * quotient_kept[col];
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto product = (kw::to<T32>(d_y_row[col]) - sum) * kw::to<T32>(quotient_kept[col]);
+        grad_x_tile[col - tile] = product;
+      });
       grad_x_block.finish(end - tile);
     }
   }

@@ -38,6 +38,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<T32, 1> maximum,
                           kw::Tensor<T32, 1> sum_exp, int64_t rows, int64_t cols) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32>;
   const bool stream_y = kw::streams(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
@@ -53,27 +54,25 @@ void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tens
     double sum_exp_i_total = 0;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 exp = kw::exp(T32(x_row[col]) - reduce_max);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto exp = kw::exp(kw::to<T32>(x_row[col]) - reduce_max);
         exp_kept[col] = exp;
         terms[col - tile] = exp;
-      }
-      sum_exp_i_total += kw::tile_sum(terms, end - tile);
+      });
+      sum_exp_i_total += terms.total(end - tile);
     }
     const T32 sum_exp_i = T32(sum_exp_i_total);
     sum_exp(row) = sum_exp_i;
     const kw::Divisor<T32> by_sum_exp_i(sum_exp_i);
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
       kw::prefetch(x_row, cols + tile, end - tile);
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        y_tile[col - tile] = exp_kept[col] / by_sum_exp_i;
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        y_tile[col - tile] = kw::to<T32>(exp_kept[col]) / by_sum_exp_i;
+      });
       y_block.finish(end - tile);
     }
   }

@@ -36,6 +36,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                 int64_t rows, int64_t cols, T32 threshold) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_x = kw::streams(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -44,17 +45,16 @@ void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2>
       const auto x_row = x.row<kUnit>(row);
       const auto d_y_row = d_y.row<kUnit>(row);
       const auto grad_x_row = grad_x.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> grad_x_block(grad_x_row, tile, stream_grad_x);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 x_i = x_row[col];
-        const bool holds = threshold < x_i;
-        const T32 d_y_i = d_y_row[col];
-        const T32 exp = kw::exp(kw::minimum(x_i, threshold));
-        const T32 chosen = holds ? T32(0.0) : (holds ? T32(0.0) : d_y_i) / (exp + T32(1.0)) * exp;
-        grad_x_tile[col - tile] = (holds ? d_y_i : T32(0.0)) + chosen;
-      }
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto x_i = kw::to<T32>(x_row[col]);
+        const auto holds = threshold < x_i;
+        const auto d_y_i = kw::to<T32>(d_y_row[col]);
+        const auto exp = kw::exp(kw::minimum(x_i, threshold));
+        const auto chosen = kw::choose(holds, T32(0.0), kw::choose(holds, T32(0.0), d_y_i) / (exp + T32(1.0)) * exp);
+        grad_x_tile[col - tile] = kw::choose(holds, d_y_i, T32(0.0)) + chosen;
+      });
       grad_x_block.finish(end - tile);
     }
 }

@@ -39,7 +39,7 @@ void softplus_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int
       const int64_t end = kw::min(cols, tile + kTile);
       const auto x_row = x.row<kUnit>(row);
       const auto y_row = y.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+      kw::OutputTile<T, kUnit, kTile, false> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {

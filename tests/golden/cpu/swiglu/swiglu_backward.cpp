@@ -37,6 +37,7 @@ template <bool kUnit>
 void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up, kw::Tensor<const T, 3> d_y,
                               kw::Tensor<T, 3> grad_gate, kw::Tensor<T, 3> grad_up, int64_t batch, int64_t seq,
                               int64_t intermediate) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_grad_gate = kw::streams(grad_gate.data, batch * seq * intermediate, intermediate, kStreamBytes);
   const bool stream_grad_up = kw::streams(grad_up.data, batch * seq * intermediate, intermediate, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * intermediate >= kParallelElements)
@@ -49,20 +50,19 @@ void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3
         const auto gate_row = gate.row<kUnit>(i_batch, i_seq);
         const auto grad_gate_row = grad_gate.row<kUnit>(i_batch, i_seq);
         const auto grad_up_row = grad_up.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<T, kUnit, kTile> grad_gate_block(grad_gate_row, tile, stream_grad_gate);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_gate_block(grad_gate_row, tile, stream_grad_gate);
         const auto grad_gate_tile = grad_gate_block.row();
-        kw::OutputTile<T, kUnit, kTile> grad_up_block(grad_up_row, tile, stream_grad_up);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> grad_up_block(grad_up_row, tile, stream_grad_up);
         const auto grad_up_tile = grad_up_block.row();
-#pragma omp simd
-        for (int64_t i_intermediate = tile; i_intermediate < end; ++i_intermediate) {
-          const T32 d_y_i = d_y_row[i_intermediate];
-          const T32 rounded = kw::round_own<T>(d_y_i * T32(up_row[i_intermediate]));
-          const T32 gate_i = gate_row[i_intermediate];
-          const T32 sigmoid = kw::sigmoid(gate_i);
-          const T32 sum = rounded * sigmoid + rounded * gate_i * sigmoid * (T32(1.0) - sigmoid);
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_intermediate) KW_INLINE {
+          const auto d_y_i = kw::to<T32>(d_y_row[i_intermediate]);
+          const auto product = kw::round_own<T>(d_y_i * kw::to<T32>(up_row[i_intermediate]));
+          const auto gate_i = kw::to<T32>(gate_row[i_intermediate]);
+          const auto sigmoid = kw::sigmoid(gate_i);
+          const auto sum = product * sigmoid + product * gate_i * sigmoid * (T32(1.0) - sigmoid);
           grad_gate_tile[i_intermediate - tile] = sum;
           grad_up_tile[i_intermediate - tile] = d_y_i * kw::round_own<T>(gate_i * sigmoid);
-        }
+        });
         grad_gate_block.finish(end - tile);
         grad_up_block.finish(end - tile);
       }

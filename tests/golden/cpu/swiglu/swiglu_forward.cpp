@@ -31,6 +31,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up, kw::Tensor<T, 3> y, int64_t batch,
                              int64_t seq, int64_t intermediate) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const bool stream_y = kw::streams(y.data, batch * seq * intermediate, intermediate, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * intermediate >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -40,13 +41,13 @@ void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3>
         const auto gate_row = gate.row<kUnit>(i_batch, i_seq);
         const auto up_row = up.row<kUnit>(i_batch, i_seq);
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
-        kw::OutputTile<T, kUnit, kTile> y_block(y_row, tile, stream_y);
+        kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-#pragma omp simd
-        for (int64_t i_intermediate = tile; i_intermediate < end; ++i_intermediate) {
-          const T32 gate_i = gate_row[i_intermediate];
-          y_tile[i_intermediate - tile] = kw::round_own<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_row[i_intermediate]);
-        }
+        kw::for_lanes<kByLanes>(tile, end, [&](auto i_intermediate) KW_INLINE {
+          const auto gate_i = kw::to<T32>(gate_row[i_intermediate]);
+          y_tile[i_intermediate - tile] = kw::round_own<T>(gate_i * kw::sigmoid(gate_i)) *
+              kw::to<T32>(up_row[i_intermediate]);
+        });
         y_block.finish(end - tile);
       }
 }

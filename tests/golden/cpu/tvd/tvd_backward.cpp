@@ -44,9 +44,9 @@ void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, k
       const auto q_row = q.row<kUnit>(token);
       const auto grad_p_row = grad_p.row<kUnit>(token);
       const auto grad_q_row = grad_q.row<kUnit>(token);
-      kw::OutputTile<T, kUnit, kTile> grad_p_block(grad_p_row, tile, stream_grad_p);
+      kw::OutputTile<T, kUnit, kTile, false> grad_p_block(grad_p_row, tile, stream_grad_p);
       const auto grad_p_tile = grad_p_block.row();
-      kw::OutputTile<T, kUnit, kTile> grad_q_block(grad_q_row, tile, stream_grad_q);
+      kw::OutputTile<T, kUnit, kTile, false> grad_q_block(grad_q_row, tile, stream_grad_q);
       const auto grad_q_tile = grad_q_block.row();
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {

@@ -32,6 +32,7 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 template <bool kUnit>
 void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<T, 1> reduced, int64_t tokens,
                       int64_t vocab) {
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
     const auto p_row = p.row<kUnit>(token);
@@ -39,13 +40,12 @@ void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Te
     double sum_total = 0;
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
       const int64_t end = kw::min(vocab, tile + kTile);
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const T32 abs = kw::abs(kw::round_own<T>(T32(p_row[i_vocab]) - T32(q_row[i_vocab])));
-        terms[i_vocab - tile] = abs;
-      }
-      sum_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
+        const auto difference = kw::round_own<T>(kw::to<T32>(p_row[i_vocab]) - kw::to<T32>(q_row[i_vocab]));
+        terms[i_vocab - tile] = kw::abs(difference);
+      });
+      sum_total += terms.total(end - tile);
     }
     const T32 sum = kw::round_to<T>(T32(sum_total));
     reduced(token) = T(sum);
@@ -56,6 +56,7 @@ template <bool kUnit>
 void tvd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> reduced, int64_t tokens) {
   const int64_t tiles = (tokens + kTile - 1) / kTile;
   const int64_t blocks = tiles;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   double mean_parts[kChunks];
 #pragma omp parallel for schedule(static) if (tokens >= kParallelElements)
   for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
@@ -63,12 +64,11 @@ void tvd_forward_2_whole(kw::Tensor<T, 0> y, kw::Tensor<const T, 1> reduced, int
     for (int64_t block = blocks * chunk / kChunks; block < blocks * (chunk + 1) / kChunks; ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(tokens, tile + kTile);
       const auto reduced_row = reduced.row<true>();
-      alignas(64) T32 terms[kTile];
-#pragma omp simd
-      for (int64_t token = tile; token < end; ++token) {
-        terms[token - tile] = T32(reduced_row[token]);
-      }
-      mean_total += kw::tile_sum(terms, end - tile);
+      kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::for_lanes<kByLanes>(tile, end, [&](auto token) KW_INLINE {
+        terms[token - tile] = kw::to<T32>(reduced_row[token]);
+      });
+      mean_total += terms.total(end - tile);
     }
     mean_parts[chunk] = mean_total;
   }
