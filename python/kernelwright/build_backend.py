@@ -29,6 +29,7 @@ HERE = Path(__file__).resolve().parent
 CPU_FLAGS = ["-std=c++20", "-O3", "-fopenmp", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC"]
 # What calls the kernels asks a few questions of each tensor: no more than this is gained by optimising it.
 CALL_FLAGS = ["-std=c++20", "-O1", "-fPIC"]
+CALL_HEADERS = ["kw_torch/gpu.h", "kw_torch/op.h"]
 CUDA_FLAGS = ["--std=c++20", "--fmad=false", "--no-source-include"]
 TORCH_TARGET = "0x020b000000000000"  # the oldest PyTorch that the library loads on: 2.11
 MARCH = "x86-64-v3"
@@ -200,11 +201,18 @@ def compile_cpp(compiler, source, output, flags):
     return usage.ru_utime + usage.ru_stime
 
 
+def precompile(compiler, headers, output, flags):
+    """Headers that several files begin with, read once: `output` includes them, and what the compiler made of them lies
+    beside it. Returns the seconds that it took."""
+    output.write_text("".join(f'#include "{header}"\n' for header in headers))
+    return compile_cpp(compiler, output, output.with_name(output.name + ".gch"), ["-x", "c++-header", *flags])
+
+
 def build_gradients(compiler, source, output, torch):
     """The gradients in C++, for the PyTorch that is here alone: under another one they are taken in Python. Returns the
     seconds that they took, or None where this PyTorch is one that they were not written for."""
     unit = output.with_suffix(".o")
-    flags = [*CALL_FLAGS, "-isystem", str(torch / "include")]
+    flags = [*CALL_FLAGS, "-DAT_PER_OPERATOR_HEADERS", "-isystem", str(torch / "include")]
     try:
         seconds = compile_cpp(compiler, source / "torch/kw_torch/gradient.cpp", unit, flags)
         link(compiler, [unit], output, torch, ["-lc10"])
@@ -248,6 +256,14 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         output = folder / (unit.name.removesuffix(".cpp") + ".o")
         note(kind, unit.name, compile_cpp(compiler, unit, output, [*level, *flags]))
 
+    def headers_of_calls():
+        made = precompile(compiler, CALL_HEADERS, folder / "calls.h", [*CALL_FLAGS, *flags])
+        note("calls", "calls.h", made)
+
+    def calls(unit, headers):
+        headers.result()
+        cpp("calls", unit, ["-include", str(folder / "calls.h"), *CALL_FLAGS])
+
     def gradients():
         (folder / "gradients").mkdir()
         output = library.with_name("_gradients.so")
@@ -276,12 +292,13 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         tasks = image_tasks(plan, source, architectures) if gpu else []
         # What takes longest begins first, so that no core waits at the end.
         kernels = sorted((op["kernels"] for op in plan["ops"] if op["kernels"]), key=lambda k: -_length(source / k))
+        headers = workers.submit(headers_of_calls)
         waiting = [workers.submit(gradients)] if plan["gradients"] else []
         waiting += [workers.submit(cpp, "kernels for the CPU", source / unit, CPU_FLAGS) for unit in kernels]
         compiled = {}
         for i in sorted(range(len(tasks)), key=lambda i: -len(tasks[i][2][tasks[i][0]])):
             compiled[i] = workers.submit(image, tasks[i])
-        waiting += [workers.submit(cpp, "calls", source / op["file"], CALL_FLAGS) for op in plan["ops"]]
+        waiting += [workers.submit(calls, source / op["file"], headers) for op in plan["ops"]]
         try:
             for one in waiting:
                 one.result()

@@ -55,20 +55,25 @@ def results_of(answer):
 
 
 def cotangents_for(results, seed=1):
+    """One for each result: where inputs are frozen, a result may have a gradient here and none there."""
     generator = torch.Generator().manual_seed(seed)
     return [torch.randn(r.shape, generator=generator).to(r.dtype).to(r.device) for r in results]
 
 
-def run(function, tensors, cotangents=None, **options):
+def with_gradient(results, cotangents):
+    """The results that have one, and their cotangents."""
+    chosen = [(r, c) for r, c in zip(results, cotangents, strict=True) if r.requires_grad]
+    return [r for r, _ in chosen], [c for _, c in chosen]
+
+
+def run(function, tensors, cotangents=None):
     """Results, and the gradients of the tensors that want one."""
     results = results_of(function(*tensors))
-    wanting = [r for r in results if r.requires_grad]
+    wanting, incoming = with_gradient(results, cotangents or cotangents_for(results))
     wanted = [t for t in tensors if t.requires_grad]
     if not wanting or not wanted:
         return list(results), []
-    gradients = torch.autograd.grad(
-        wanting, wanted, cotangents or cotangents_for(wanting), allow_unused=True, **options
-    )
+    gradients = torch.autograd.grad(wanting, wanted, incoming, allow_unused=True)
     return list(results), list(gradients)
 
 
@@ -257,8 +262,8 @@ def a_graph_is_walked_twice(subject):
     for _, function in subject.roads():
         tensors = subject.tensors()
         wanted = [t for t in tensors if t.requires_grad]
-        results = [r for r in results_of(function(*tensors)) if r.requires_grad]
-        cotangents = cotangents_for(results)
+        every = results_of(function(*tensors))
+        results, cotangents = with_gradient(every, cotangents_for(every))
         first = torch.autograd.grad(results, wanted, cotangents, retain_graph=True)
         second = torch.autograd.grad(results, wanted, cotangents)
         assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
@@ -281,8 +286,8 @@ def _accumulated(function, tensors, steps):
     for tensor in tensors:
         tensor.grad = None
     for step in range(steps):
-        results = [r for r in results_of(function(*tensors)) if r.requires_grad]
-        torch.autograd.backward(results, cotangents_for(results, seed=step))
+        results = results_of(function(*tensors))
+        torch.autograd.backward(*with_gradient(results, cotangents_for(results, seed=step)))
     return [t.grad for t in tensors if t.requires_grad]
 
 
@@ -300,8 +305,9 @@ def a_second_derivative_is_refused_clearly(subject):
     for road, function in subject.roads():
         tensors = subject.tensors()
         wanted = [t for t in tensors if t.requires_grad]
-        results = [r for r in results_of(function(*tensors)) if r.requires_grad]
-        cotangents = [c.requires_grad_() for c in cotangents_for(results)]
+        every = results_of(function(*tensors))
+        results, cotangents = with_gradient(every, cotangents_for(every))
+        cotangents = [c.requires_grad_() for c in cotangents]
         gradients = torch.autograd.grad(results, wanted, cotangents, create_graph=True)
         try:
             torch.autograd.grad(
@@ -333,6 +339,8 @@ def any_layout_of_inputs_is_served(subject):
                 tensors = list(plain)
                 tensors[i] = other.requires_grad_(tensor.requires_grad)
                 compare(subject, lambda *t: subject.function(*t, strict=True), tensors, f"input {i}: {layout}")
+            if tensor.dim() == 0:
+                continue
             expanded = tensor.detach()[:1].expand(tensor.shape).requires_grad_(tensor.requires_grad)
             tensors = list(plain)
             tensors[i] = expanded
@@ -344,9 +352,11 @@ def any_layout_of_incoming_gradients_is_served(subject):
         return
     for shapes in subject.shapes[:2]:
         tensors = subject.tensors(shapes)
-        results = [r for r in results_of(subject.reference(*tensors)) if r.requires_grad]
+        results = results_of(subject.reference(*tensors))
         plain = cotangents_for(results)
         for i, cotangent in enumerate(plain):
+            if not results[i].requires_grad:
+                continue
             for layout, other in _layouts(cotangent):
                 given = list(plain)
                 given[i] = other

@@ -26,6 +26,7 @@ constexpr Parameter kParameters[] = {
     {"lane_threads", &CudaParameters::lane_threads, 32, 1024},
     {"stream_elements", &CudaParameters::stream_elements, 8, 128},
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
+    {"held_ragged", &CudaParameters::held_ragged, 0, 1},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128},
     {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64},
     {"narrow_threads", &CudaParameters::narrow_threads, 32, 1024},

@@ -38,6 +38,10 @@ struct CudaParameters {
   int64_t stream_elements = 32;
   int64_t stream_threads = 1024;
 
+  // Whether rows that begin anywhere have kernels that hold them, as other rows do (1), or are short or streamed (0).
+  // They take most of the time that a pass needs to compile.
+  int64_t held_ragged = 1;
+
   // Rows with sums that ride along: elements per thread where the sums are in registers; bytes of each tensor per
   // thread where they are in shared memory; threads of a block at most, and of all blocks of a multiprocessor.
   int64_t sum_elements = 16;

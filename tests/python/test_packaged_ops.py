@@ -381,3 +381,23 @@ def test_a_pytorch_that_the_gradients_do_not_compile_with_leaves_them_to_python(
     (source / "torch" / "kw_torch" / "gradient.cpp").write_text("#error other headers\n")
     made = build_backend.build_gradients("g++", source, tmp_path / "_gradients.so", build_backend.torch_folder())
     assert made is None and "left to Python" in capsys.readouterr().err
+
+
+def test_a_cotangent_belongs_to_its_result_whichever_results_have_a_gradient():
+    a, b = torch.randn(3), torch.randn(3, requires_grad=True)
+    one_graph = torch.zeros(3, requires_grad=True)
+    apart = gates.run(lambda a, b: (2 * a, 3 * b), [a, b])
+    together = gates.run(lambda a, b: (2 * a + one_graph, 3 * b), [a, b])
+    assert torch.equal(apart[1][0], together[1][0])
+
+
+def test_a_tensor_without_dimensions_has_one_layout():
+    class Scaled:
+        shapes = [((2, 3), ())]
+        reference = staticmethod(lambda x, scale: x * scale)
+        function = staticmethod(lambda x, scale, strict: x * scale)
+
+        def tensors(self, shapes):
+            return [torch.randn(shape, requires_grad=True) for shape in shapes]
+
+    gates.any_layout_of_inputs_is_served(Scaled())

@@ -17,6 +17,16 @@ using kernel::Argument;
 using kernel::Buffer;
 using kernel::Role;
 
+// A package is compiled where it is installed: kernels that take long to compile and serve few calls are left out,
+// unless a schedule asks for them.
+std::vector<profile::ScheduleRow> lean(const std::vector<profile::ScheduleRow>& given) {
+  std::vector<profile::ScheduleRow> rows;
+  for (const char* pass : {"forward", "backward"})
+    rows.push_back({.target = "cuda", .pass = pass, .parameters = {{"held_ragged", "0"}}});
+  rows.insert(rows.end(), given.begin(), given.end());
+  return rows;
+}
+
 template <class Range, class Value>
 bool has(const Range& range, const Value& value) {
   return std::find(range.begin(), range.end(), value) != range.end();
@@ -208,12 +218,13 @@ Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Targ
     variants = variants_of(math, profile);
     for (const Variant& variant : variants) form.passes.push_back({"backward_" + variant.suffix});
   }
+  const std::vector<profile::ScheduleRow> schedules = lean(kernel.schedules);
   for (const kernel::Target target : targets) {
-    KW_TRY(const Generated generated, generate(math, target, kernel.schedules));
+    KW_TRY(const Generated generated, generate(math, target, schedules));
     for (std::size_t i = 0; i < form.passes.size() - variants.size(); ++i)
       KW_CHECK(add(form.passes[i], generated, *generated.manifest.find(form.passes[i].name)));
     for (std::size_t i = 0; i < variants.size(); ++i) {
-      KW_TRY(const Generated some, generate(with_gradients(math, variants[i]), target, kernel.schedules));
+      KW_TRY(const Generated some, generate(with_gradients(math, variants[i]), target, schedules));
       KW_CHECK(add(form.passes[form.passes.size() - variants.size() + i], some, *some.manifest.find("backward")));
     }
     form.sizes = generated.manifest.sizes;

@@ -73,13 +73,28 @@ bool is_differentiable(const ir::Graph& forward) {
   return false;
 }
 
+// An input that no gradient reaches, as one behind detach(), has none in PyTorch, not one of zeros.
+ir::Graph without_unreached_gradients(ir::Graph graph) {
+  std::vector<bool> reached(graph.nodes.size());
+  for (const ir::Output& output : graph.outputs)
+    if (!output.updates) reached[static_cast<std::size_t>(output.node)] = true;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const ir::Node& node = graph.nodes[i];
+    if (!reached[i] || !node.type.floating() || node.op == ir::Op::StopGradient) continue;
+    for (const ir::NodeId arg : node.args) reached[static_cast<std::size_t>(arg)] = true;
+  }
+  for (ir::Input& input : graph.inputs)
+    if (!reached[static_cast<std::size_t>(input.node)]) input.differentiable = false;
+  return graph;
+}
+
 Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
   Derived math;
-  math.read = read;
+  math.read = without_unreached_gradients(read);
   if (const auto pin = pins.find("casting"); pin != pins.end()) {
     if (pin->second != "llama" && pin->second != "gemma" && pin->second != "none")
       return bad_value("casting", pin->second, "llama, gemma or none");
-    const ir::Graph simple = ir::simplify(read);
+    const ir::Graph simple = ir::simplify(math.read);
     if (casting_of(GraphView(simple)).mode != pin->second) {
       KW_TRY(math.read, recast(simple, pin->second));
     }
