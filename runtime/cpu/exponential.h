@@ -95,7 +95,7 @@ struct Parts {
   return x >= 0.0f ? result : kNan;
 }
 
-// Of a float, and of sixteen. Cases are settled at the end, by two selections: to limit x first would make a compiler
+// Of a float, and of a lane of them. Cases are settled at the end, by two selections: to limit x first would make a compiler
 // compute each case by itself.
 template <class F>
 [[gnu::always_inline]] inline F exp_of(F x) {

@@ -85,11 +85,14 @@ class TileSum<float, kTile, true> {
  public:
   struct Term {
     Floats& sum;
-    uint16_t mask;
-    KW_INLINE void operator=(Floats term) const { sum = _mm512_mask_add_ps(sum.v, mask, sum.v, term.v); }
+    uint32_t mask;
+    KW_INLINE void operator=(Floats term) const {
+      sum.low = _mm512_mask_add_ps(sum.low, low_half(mask), sum.low, term.low);
+      sum.high = _mm512_mask_add_ps(sum.high, high_half(mask), sum.high, term.high);
+    }
   };
   KW_INLINE Term operator[](Lane lane) { return {sum_, lane.mask}; }
-  KW_INLINE float total(int64_t) const { return _mm512_reduce_add_ps(sum_.v); }
+  KW_INLINE float total(int64_t) const { return _mm512_reduce_add_ps(_mm512_add_ps(sum_.low, sum_.high)); }
 
  private:
   Floats sum_ = 0.0f;

@@ -127,10 +127,10 @@ template <class Element, int kTile>
 class OutputTile<Element, true, kTile, true> {
  public:
   OutputTile(Row<Element, true> row, int64_t first, bool streamed)
-      : out_(&row[first]), streamed_(streamed && reinterpret_cast<uintptr_t>(out_) % (kLanes * sizeof(Element)) == 0) {}
+      : out_(&row[first]), streamed_(streamed && reinterpret_cast<uintptr_t>(out_) % kLine == 0) {}
   struct Place {
     Element* to;
-    uint16_t mask;
+    uint32_t mask;
     bool streamed;
     KW_INLINE void operator=(Floats values) const {
       if (streamed && mask == Lane::kWhole)

@@ -11,7 +11,7 @@ for (int64_t KW_NAME(i) = KW_EXPRESSION(first); KW_NAME(i) < KW_EXPRESSION(last)
 }
 // end
 
-  // Sixteen at once where the machine has them, else likewise.
+  // Thirty-two at once where the machine has them, else likewise.
 // skeleton lanes
 kw::for_lanes<kByLanes>(KW_EXPRESSION(first), KW_EXPRESSION(last), [&](auto KW_NAME(i)) KW_INLINE {
   KW_STATEMENTS(body)

@@ -277,7 +277,7 @@ TEST_P(MathTest, ARunOfValuesIsRoundedAsEachIsAlone) {
 TEST_P(MathTest, LanesGiveTheBitsOfSingleElements) {
   std::vector<float> x = dense_sample(), z = x;
   std::reverse(z.begin(), z.end());
-  while (x.size() % 16 != 5) {  // the last lane is not whole
+  while (x.size() % 32 != 5) {  // the last lane is not whole
     x.push_back(1.5f);
     z.push_back(-2.5f);
   }
