@@ -70,8 +70,10 @@ inline void ask_for_large_pages(void* start, int64_t bytes) {
 #endif
 }
 
-// Streaming saves bytes, and costs a core time: it has fewer such stores under way than lines that it fetches. Bytes
-// are what counts once so many threads share the memory; two of a server's cores are faster with plain stores.
+// Streaming saves bytes, and through a block it costs a core time. Bytes are what counts once so many threads share the
+// memory; two of a server's cores are faster with plain stores. Lanes need no block: those of full-width elements,
+// which cost little more than their bytes, are always streamed (measured: 1.15 to 1.22 times; of 16-bit ones 0.82 to
+// 0.96).
 inline constexpr int kStreamThreads = 4;
 inline int most_threads() {
 #ifdef _OPENMP
@@ -83,12 +85,12 @@ inline int most_threads() {
 
 // Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
 // long enough to be whole lines.
-template <class Element>
+template <bool kLanesFit, class Element>
 inline bool streams(Element* output, int64_t elements, int64_t row, int64_t stream_bytes) {
   constexpr int64_t kBytes = sizeof(Element);
   if (elements * kBytes < stream_bytes || row * kBytes < 512) return false;
   ask_for_large_pages(output, elements * kBytes);
-  return most_threads() >= kStreamThreads;
+  return (kLanesFit && !kIsNarrow<Element>) || most_threads() >= kStreamThreads;
 }
 
 // Where the elements [first, first + n) of an output row are computed: in place, or in a block that `finish` rounds and

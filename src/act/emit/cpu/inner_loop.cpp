@@ -158,7 +158,7 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     const Index offset = *offset_along(store.at.back(), nest_.inner);
     const std::string first = offset == size_index(0) ? "tile" : "tile + " + names_.factor(offset);
     out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile, " + lanes + "> " + block + "(" +
-                    row + ", " + first + ", " + stream_flag(store) + ");");
+                    row + ", " + first + ", " + stream_flag(store, lanes) + ");");
     out.before.line("const auto " + place + " = " + block + ".row();");
     out.body.line(place + "[" + names_.variable(nest_.inner) + " - tile] = " + value + ";");
     out.after.line(block + ".finish(end - tile);");
@@ -183,7 +183,7 @@ std::string InnerLoopWriter::stored_text(const Store& store) {
 
 std::string InnerLoopWriter::in_tile() const { return "[" + names_.variable(nest_.inner) + " - tile]"; }
 
-std::string InnerLoopWriter::stream_flag(const Store& store) {
+std::string InnerLoopWriter::stream_flag(const Store& store, const std::string& lanes) {
   const Buffer& buffer = program_.buffers[static_cast<size_t>(store.buffer)];
   auto known = stream_flags_.find(store.buffer);
   if (known != stream_flags_.end()) return known->second;
@@ -192,8 +192,8 @@ std::string InnerLoopWriter::stream_flag(const Store& store) {
     for (LoopAxisId a : axes_of(index))
       if (!has(axes, a)) axes.push_back(a);
   const std::string flag = names_.fresh("stream_" + buffer.name);
-  scopes_.setup.line("const bool " + flag + " = kw::streams(" + buffer.name + ".data, " + names_.product(axes) + ", " +
-                     names_.size(nest_.inner) + ", kStreamBytes);");
+  scopes_.setup.line("const bool " + flag + " = kw::streams<" + lanes + ">(" + buffer.name + ".data, " +
+                     names_.product(axes) + ", " + names_.size(nest_.inner) + ", kStreamBytes);");
   return stream_flags_[store.buffer] = flag;
 }
 }  // namespace kw::act::cpu

@@ -69,7 +69,7 @@ class InnerLoopWriter {
   void declare_lanes();
   // Results as large as the iteration space, along the innermost axis.
   bool is_streamed(const Store& store) const;
-  std::string stream_flag(const Store& store);
+  std::string stream_flag(const Store& store, const std::string& lanes);
 
   const LoopProgram& program_;
   const LoopKernel& kernel_;
