@@ -14,6 +14,7 @@ Action add_regen(CLI::App& app);
 Action add_worth(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_status(CLI::App& app);
+Action add_remove(CLI::App& app);
 Action add_doctor(CLI::App& app);
 
 namespace {
@@ -32,6 +33,7 @@ constexpr CommandRow kCommands[] = {
     {"worth", "what a kernel could gain on this machine, before one is written", add_worth},
     {"list", "the kernels of this workspace", add_list},
     {"status", "how far each kernel has come, and what goes on", add_status},
+    {"remove", "takes a kernel out of the workspace", add_remove},
     {"doctor", "what this machine has, and what it lacks", add_doctor},
 };
 

@@ -1,4 +1,5 @@
-// kw set NAME decision=value: changes a decision and what follows from it, and shows the difference.
+// kw set NAME decision=value: changes a decision and what follows from it, and shows the difference. decision= gives it
+// back to the engine.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +22,10 @@ struct Options {
 Result<Answer> run(const Globals& globals, const Options& options) {
   std::vector<std::pair<std::string, std::string>> assigned;
   for (const std::string& text : options.assignments) {
+    if (text.size() > 1 && text.find('=') == text.size() - 1) {
+      assigned.emplace_back(text.substr(0, text.size() - 1), "");
+      continue;
+    }
     KW_TRY(auto pair, assignment("decision", text));
     assigned.push_back(std::move(pair));
   }
@@ -42,7 +47,9 @@ Result<Answer> run(const Globals& globals, const Options& options) {
 Action add_set(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, "the kernel")->required();
-  app.add_option("DECISION=VALUE", options->assignments, "which decision, and what it should be")->required();
+  app.add_option("DECISION=VALUE", options->assignments,
+                 "which decision, and what it should be; nothing after the =: the engine's own choice again")
+      ->required();
   return [options](const Globals& globals) { return run(globals, *options); };
 }
 

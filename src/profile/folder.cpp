@@ -77,6 +77,13 @@ KernelFolder::KernelFolder(std::string workspace, std::string name)
 
 bool KernelFolder::exists() const { return file_exists(file(kProfile)); }
 
+Status KernelFolder::remove() const {
+  std::error_code error;
+  fs::remove_all(path_, error);
+  if (error) return fail(ErrorKind::BadInput, path_ + " cannot be deleted: " + error.message());
+  return {};
+}
+
 Status KernelFolder::write(const Files& files, const std::vector<std::string>& stale) const {
   const std::string parent = fs::path(path_).parent_path().string();
   KW_CHECK(make_directories(parent));

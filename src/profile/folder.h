@@ -31,6 +31,9 @@ class KernelFolder {
   // `stale` files of the folder that the new set does not have are removed.
   Status write(const Files& files, const std::vector<std::string>& stale = {}) const;
 
+  // Deletes the folder, with whatever is in it.
+  Status remove() const;
+
   Result<Profile> read_profile() const;  // a missing folder names the kernels that there are
   Result<std::vector<Approval>> read_approvals() const;
 

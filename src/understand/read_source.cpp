@@ -145,6 +145,18 @@ std::string initial_value(const std::string& text) {
   return text;
 }
 
+// A word or a truth, which no kernel takes as a number: reduction="mean", bias=True. Those of a configuration are many,
+// and most of them are for other modules.
+bool chooses(const ReadArgument& argument) {
+  const bool word = argument.value.size() > 2 && (argument.value[0] == '\'' || argument.value[0] == '"');
+  return profile::is_identifier(argument.name) && argument.name.find('.') == std::string::npos &&
+         (word || argument.value == "True" || argument.value == "False");
+}
+
+std::string unquoted(const std::string& value) {
+  return value[0] == '\'' || value[0] == '"' ? value.substr(1, value.size() - 2) : value;
+}
+
 Result<Reading> read_torch(const LocatedSource& source, const profile::ReadingOptions& options) {
   ReadRequest request;
   request.path = source.path;
@@ -160,6 +172,13 @@ Result<Reading> read_torch(const LocatedSource& source, const profile::ReadingOp
   for (const Assumption& assumption : result.assumptions)
     reading.assumptions.push_back(
         {decision_about(assumption.what), assumption.value, assumption.because, assumption.place});
+  for (const ReadArgument& argument : result.constructor) {
+    const std::string id = "assumed." + argument.name;
+    const auto same = [&](const Assumed& other) { return other.about == id; };
+    if (!chooses(argument) || std::any_of(reading.assumptions.begin(), reading.assumptions.end(), same)) continue;
+    reading.assumptions.push_back(
+        {id, unquoted(argument.value), "the constructor has it so, and it may choose what is computed", result.place});
+  }
   for (const ModuleParameter& parameter : result.parameters)
     reading.initial_values[parameter.name] = initial_value(parameter.init);
   for (ReadResult::File& file : result.files) reading.sources.push_back({std::move(file.path), std::move(file.text)});

@@ -35,6 +35,18 @@ profile::ReadingOptions with_pins(profile::ReadingOptions options, const Pins& p
   return options;
 }
 
+// What a decision had said about the reading, taken back.
+profile::ReadingOptions without(profile::ReadingOptions options, const std::string& id) {
+  const std::size_t dot = id.find('.');
+  const std::string kind = id.substr(0, dot);
+  const std::string name = dot == std::string::npos ? "" : id.substr(dot + 1);
+  if (kind == "type") options.dtype.erase(name);
+  if (kind == "shape") options.shape.erase(name);
+  if (kind == "value" || kind == "assumed") options.init.erase(name);
+  if (id == "mode") options.eval = false;
+  return options;
+}
+
 Pins pins_of(const profile::Profile& profile) {
   Pins pins;
   for (const profile::Decision& decision : profile.decisions)
@@ -145,6 +157,7 @@ Result<Changed> set_decisions(const profile::KernelFolder& folder,
                               const std::vector<std::pair<std::string, std::string>>& assignments, const Step& step) {
   KW_TRY(profile::Profile before, folder.read_profile());
   Pins pins = pins_of(before);
+  profile::ReadingOptions given = before.source.options;
   for (const auto& [word, value] : assignments) {
     const std::vector<std::string> known = profile::expected_decisions(before);
     const std::optional<std::string> id = profile::resolve_decision(before, word);
@@ -161,6 +174,12 @@ Result<Changed> set_decisions(const profile::KernelFolder& folder,
     if (!kind.settable)
       return fail(ErrorKind::BadInput, fmt::format("'{}' follows from the math and cannot be set", *id),
                   "change the source, or a decision that it follows from");
+    if (value.empty()) {
+      if (pins.erase(*id) == 0)
+        return fail(ErrorKind::BadInput, fmt::format("'{}' is the engine's own choice already", *id));
+      given = without(std::move(given), *id);
+      continue;
+    }
     if (id->starts_with("assumed.size_") || id->starts_with("assumed.scalar_"))
       return fail(ErrorKind::BadInput,
                   fmt::format("'{}' says what the program needs as a number, and cannot be set", *id),
@@ -174,7 +193,7 @@ Result<Changed> set_decisions(const profile::KernelFolder& folder,
   }
 
   step("reading");
-  const profile::ReadingOptions options = with_pins(before.source.options, pins);
+  const profile::ReadingOptions options = with_pins(given, pins);
   const LocatedSource kept{before.source.kind,
                            folder.file(before.source.file),
                            before.source.kind == "torch" ? before.source.entry : "",

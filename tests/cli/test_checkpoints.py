@@ -88,7 +88,7 @@ def test_set_to_the_same_value_says_so(kw, norm):
         ("casting=mistral", ["llama, gemma or none"]),
         ("tier=1", ["follows from the math"]),
         ("casting", ["NAME=VALUE"]),
-        ("casting=", ["no value"]),
+        ("casting=", ["the engine's own choice already"]),
         ("plan.forward=pointwise", ["row", "joins elements"]),
         ("plan.forward=rows", ["row"]),
         ("reduce.weight=atomic", ["deterministic"]),
@@ -301,3 +301,55 @@ def test_one_broken_profile_does_not_hide_the_status_of_the_others(kw, configure
     assert "grouped_norm" in finished.stdout and "broken: the file is empty" in finished.stdout
     assert "the profile waits for review" in finished.stdout
     assert kw("status", "grouped_norm").returncode == 2
+
+
+def test_a_decision_is_given_back_to_the_engine(kw, norm):
+    before = files_of(norm)
+    kw("set", "rms_norm", "casting=gemma", "T=f16")
+    assert "casting: gemma → llama" in kw("set", "rms_norm", "casting=").stdout
+    assert "type.T: f16 → bf16" in kw("set", "rms_norm", "type.T=").stdout
+    assert files_of(norm) == before
+
+
+def test_a_kernel_is_removed_when_a_flag_says_so(kw, norm):
+    asked = kw("remove", "rms_norm")
+    assert asked.returncode == 3 and "kw remove rms_norm --yes" in asked.stderr and norm.exists()
+    assert json.loads(kw("remove", "rms_norm", "--yes", "--json").stdout) == {"name": "rms_norm", "removed": True}
+    assert not norm.exists() and "no kernels here" in kw("list").stdout
+
+
+@pytest.mark.parametrize("name", ["rms_nrom", "../kernels/rms_norm", ".", ""])
+def test_nothing_else_is_removed(kw, norm, name):
+    assert kw("remove", name, "--yes").returncode == 2
+    assert norm.exists()
+
+
+CHOSEN = """
+import torch
+from torch import nn
+
+
+class Loss(nn.Module):
+    def __init__(self, reduction="mean", squared=True, floor=0.5):
+        super().__init__()
+        self.reduction, self.squared, self.floor = reduction, squared, floor
+
+    def forward(self, x, y):
+        loss = (x - y).pow(2) if self.squared else (x - y).abs()
+        if self.floor > 0:
+            loss = loss.clamp(min=self.floor)
+        return loss.mean() if self.reduction == "mean" else loss
+"""
+
+
+def test_words_truths_and_numbers_that_choose_what_is_computed_are_decisions(kw, tmp_path):
+    (tmp_path / "loss.py").write_text(CHOSEN)
+    decisions = json.loads(kw("understand", "loss.py", "--json").stdout)["decisions"]
+    assert decisions["assumed.reduction"] == "mean" and decisions["assumed.squared"] == "True"
+    assert decisions["assumed.scalar_floor"] == "0.5"
+    assert kw("set", "loss", "reduction=none").returncode == 0
+    assert kw("set", "loss", "squared=False").returncode == 0
+    math = (tmp_path / "kernels" / "loss" / "profile.yaml").read_text()
+    assert "abs(" in math and "mean(" not in math
+    assert kw("set", "loss", "reduction=", "squared=").returncode == 0
+    assert "mean(" in (tmp_path / "kernels" / "loss" / "profile.yaml").read_text()

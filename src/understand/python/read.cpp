@@ -329,8 +329,12 @@ class Reading {
                                     "the program needs it as a number (a stride, a count, a branch)", result.place});
     }
     for (const std::string& name : facts.fixed_scalars()) {
+      std::string value = "a constant";
+      for (const auto* arguments : {&result.call, &result.constructor})
+        for (const ReadArgument& argument : *arguments)
+          if (argument.name == name || argument.name.ends_with("." + name)) value = argument.value;
       result.assumptions.push_back(
-          {"scalar " + name, "a constant", "the program decides a branch or a size by it", result.place});
+          {"scalar " + name, value, "the program decides a branch or a size by it", result.place});
     }
     if (facts.types_are_fixed()) {
       result.assumptions.push_back(
