@@ -1,6 +1,7 @@
 // Generates kernels for examples, makes mutants of them and puts each to the judge.
 //
 //   mutants COUNT SEED JOBS EXAMPLE.py… > RESULTS.jsonl
+//   mutants again RESULTS.jsonl SEED JOBS EXAMPLE.py…     those of an earlier run, as far as their lines still exist
 //
 // Every example is taken for both targets, cpu and cuda (emulated). One line per mutant: {"target", "example", "file",
 // "line", "function", "kind", "before", "after", "same_code", "reached", "caught_by": […], "seconds"}. A mutant that
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <iostream>
+#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -19,6 +21,7 @@
 #include "act/act.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "device/cache.h"
 #include "device/cpu/compile.h"
 #include "device/cpu/compiler.h"
@@ -38,6 +41,7 @@ struct Task {
   std::string path;
   kernel::Target target;
   int wanted = 0;
+  std::vector<nlohmann::json> again;  // or these, of an earlier run
 };
 
 std::string name_of(const Task& task) {
@@ -81,6 +85,20 @@ class Original {
     kind->second.erase(kind->second.begin() + at);
     if (kind->second.empty()) by_kind_.erase(kind);
     return true;
+  }
+
+  // One of an earlier run: the same change of the same line, the nearest to where it was.
+  bool find(const nlohmann::json& earlier, std::string& file, test::Mutant& mutant) const {
+    int nearest = std::numeric_limits<int>::max();
+    for (const auto& [kind, all] : by_kind_)
+      for (const auto& [name, found] : all) {
+        if (name != earlier.at("file") || found.function != earlier.at("function") ||
+            found.before != earlier.at("before") || found.after != earlier.at("after"))
+          continue;
+        const int distance = std::abs(found.line - earlier.at("line").get<int>());
+        if (distance < nearest) nearest = distance, file = name, mutant = found;
+      }
+    return nearest < std::numeric_limits<int>::max();
   }
 
   // Names of the gates that say no to the kernels with another text in one file.
@@ -155,37 +173,52 @@ class Original {
   std::shared_ptr<verify::Answers> answers_ = std::make_shared<verify::Answers>();
 };
 
-Status run(const Task& task, std::uint64_t seed, std::mutex& output) {
+// Puts one mutant to the judge and prints what came of it. False: it is none that counts.
+Result<bool> put(const Original& original, const Task& task, const std::string& file, const test::Mutant& mutant,
+                 std::mutex& output) {
+  const auto start = std::chrono::steady_clock::now();
+  KW_TRY(std::vector<std::string> gates, original.caught_by(file, mutant.text, true));
+  if (std::find(gates.begin(), gates.end(), "builds") != gates.end()) return false;
+  bool same_code = false, reached = true;
+  if (gates.empty()) {
+    KW_TRY(same_code, original.compiles_to_the_same(file, mutant.text));
+  }
+  if (gates.empty() && !same_code) {
+    KW_TRY(reached, original.reaches(file, mutant.line));
+  }
+  if (gates.empty() && !same_code && reached) {
+    KW_TRY(gates, original.caught_by(file, mutant.text, false));
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string target(kernel::name_of(task.target));
+  const std::lock_guard lock(output);
+  std::cout
+      << nlohmann::ordered_json{{"target", target},        {"example", name_of(task)},    {"file", file},
+                                {"line", mutant.line},     {"function", mutant.function}, {"kind", mutant.kind},
+                                {"before", mutant.before}, {"after", mutant.after},       {"same_code", same_code},
+                                {"reached", reached},      {"caught_by", gates},          {"seconds", seconds}}
+             .dump()
+      << std::endl;
+  return reached && !same_code;
+}
+
+Status run(const Task& task, std::uint64_t seed, std::mutex& output) {
   KW_TRY(Original original, Original::make(task, seed + 1));
-  ir::random::Dice dice(Hash64().add(seed).add(target).add(name_of(task)).value());
+  std::string file;
+  test::Mutant mutant;
+  for (const nlohmann::json& earlier : task.again) {
+    if (original.find(earlier, file, mutant)) {
+      KW_CHECK(put(original, task, file, mutant, output));
+    } else {
+      const std::lock_guard lock(output);
+      std::cerr << name_of(task) << " has no such line any more: " << earlier.at("before") << "\n";
+    }
+  }
+  ir::random::Dice dice(Hash64().add(seed).add(kernel::name_of(task.target)).add(name_of(task)).value());
   for (int done = 0; done < task.wanted;) {
-    std::string file;
-    test::Mutant mutant;
     if (!original.draw(dice, file, mutant)) return fail(ErrorKind::Internal, name_of(task) + " has no more mutants");
-    const auto start = std::chrono::steady_clock::now();
-    KW_TRY(std::vector<std::string> gates, original.caught_by(file, mutant.text, true));
-    if (std::find(gates.begin(), gates.end(), "builds") != gates.end()) continue;
-    bool same_code = false, reached = true;
-    if (gates.empty()) {
-      KW_TRY(same_code, original.compiles_to_the_same(file, mutant.text));
-    }
-    if (gates.empty() && !same_code) {
-      KW_TRY(reached, original.reaches(file, mutant.line));
-    }
-    if (gates.empty() && !same_code && reached) {
-      KW_TRY(gates, original.caught_by(file, mutant.text, false));
-    }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::lock_guard lock(output);
-    std::cout
-        << nlohmann::ordered_json{{"target", target},        {"example", name_of(task)},    {"file", file},
-                                  {"line", mutant.line},     {"function", mutant.function}, {"kind", mutant.kind},
-                                  {"before", mutant.before}, {"after", mutant.after},       {"same_code", same_code},
-                                  {"reached", reached},      {"caught_by", gates},          {"seconds", seconds}}
-               .dump()
-        << std::endl;
-    done += reached && !same_code ? 1 : 0;
+    KW_TRY(const bool counts, put(original, task, file, mutant, output));
+    done += counts ? 1 : 0;
   }
   return {};
 }
@@ -199,24 +232,40 @@ int fail_with(const Error& error) {
 
 int main(int argc, char** argv) {
   if (const auto code = device::worker_main(argc, argv)) return *code;
-  if (argc < 5) return fail_with({ErrorKind::BadInput, "mutants COUNT SEED JOBS EXAMPLE.py…", {}, {}, {}});
-  const int count = std::stoi(argv[1]);
-  const std::uint64_t seed = std::stoull(argv[2]);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool again = !words.empty() && words[0] == "again";
+  if (again) words.erase(words.begin());
+  if (words.size() < 4)
+    return fail_with(
+        {ErrorKind::BadInput, "mutants COUNT SEED JOBS EXAMPLE.py…, or again RESULTS.jsonl SEED …", {}, {}, {}});
+  const std::uint64_t seed = std::stoull(words[1]);
   std::vector<Task> tasks;
-  for (int i = 4; i < argc; ++i)
-    for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda}) tasks.push_back({argv[i], target});
-  // Where the count does not divide evenly, or does not reach all, the seed says who gives more.
-  ir::random::Dice dice(seed);
-  for (std::size_t i = tasks.size(); i > 1; --i)
-    std::swap(tasks[i - 1], tasks[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(i)))]);
-  for (int i = 0; i < count; ++i) ++tasks[static_cast<std::size_t>(i) % tasks.size()].wanted;
-  std::erase_if(tasks, [](const Task& task) { return task.wanted == 0; });
+  for (std::size_t i = 3; i < words.size(); ++i)
+    for (const kernel::Target target : {kernel::Target::Cpu, kernel::Target::Cuda}) tasks.push_back({words[i], target});
+  if (again) {
+    const auto results = read_file(words[0]);
+    if (!results) return fail_with(results.error());
+    for (const std::string& line : split_lines(*results)) {
+      const nlohmann::json earlier = nlohmann::json::parse(line);
+      for (Task& task : tasks)
+        if (name_of(task) == earlier.at("example") && kernel::name_of(task.target) == earlier.at("target"))
+          task.again.push_back(earlier);
+    }
+  } else {
+    // Where the count does not divide evenly, or does not reach all, the seed says who gives more.
+    ir::random::Dice dice(seed);
+    for (std::size_t i = tasks.size(); i > 1; --i)
+      std::swap(tasks[i - 1], tasks[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(i)))]);
+    const int count = std::stoi(words[0]);
+    for (int i = 0; i < count; ++i) ++tasks[static_cast<std::size_t>(i) % tasks.size()].wanted;
+  }
+  std::erase_if(tasks, [](const Task& task) { return task.wanted == 0 && task.again.empty(); });
 
   std::atomic<std::size_t> next = 0;
   std::mutex output;
   std::optional<Error> problem;
   std::vector<std::thread> threads;
-  for (int t = 0; t < std::max(1, std::stoi(argv[3])); ++t)
+  for (int t = 0; t < std::max(1, std::stoi(words[2])); ++t)
     threads.emplace_back([&] {
       for (std::size_t at = next++; at < tasks.size(); at = next++) {
         const Status done = run(tasks[at], seed, output);
