@@ -7,6 +7,14 @@
 
 #include "element.h"
 
+// From an address to the end of the variable that it is in, where the compiler can tell; else more than there can be.
+#if defined(__has_builtin) && __has_builtin(__builtin_dynamic_object_size)
+#define KW_BYTES_FROM(address) __builtin_dynamic_object_size(address, 0)
+#else
+#define KW_BYTES_FROM(address) __builtin_object_size(address, 0)
+#endif
+#define KW_INLINE __attribute__((always_inline)) inline  // only so can the compiler tell
+
 namespace kw {
 
 template <class T>
@@ -18,14 +26,29 @@ KW_DEVICE void store(T* to, std::type_identity_t<T> value, emulate::Place place 
   emulate::put(to, value, place);
 }
 
-// What was not loaded is not a number.
+// What was not loaded is not a number. An element beyond the vector, or a vector beyond a thread's own array of them,
+// is a crash: the compiler's check of bounds lets the first one past the end through, since it sees its address taken.
 template <class T, int N>
 struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   T elements[N];
   Vector() { std::memset(static_cast<void*>(elements), 0xff, sizeof(elements)); }
   Vector(std::initializer_list<T> values) { std::copy(values.begin(), values.end(), elements); }
-  KW_DEVICE T& operator[](int i) { return elements[i]; }
-  KW_DEVICE const T& operator[](int i) const { return elements[i]; }
+  Vector(const Vector& other) { std::memcpy(static_cast<void*>(elements), other.elements, sizeof(elements)); }
+  KW_INLINE Vector& operator=(const Vector& other) {
+    is_there();
+    std::memcpy(static_cast<void*>(elements), other.elements, sizeof(elements));
+    return *this;
+  }
+  KW_INLINE T& operator[](int i) { return is_there(), within(i), elements[i]; }
+  KW_INLINE const T& operator[](int i) const { return is_there(), within(i), elements[i]; }
+
+ private:
+  KW_INLINE static void within(int i) {
+    if (i < 0 || i >= N) __builtin_trap();
+  }
+  KW_INLINE void is_there() const {
+    if (KW_BYTES_FROM(this) < sizeof(Vector)) __builtin_trap();
+  }
 };
 
 template <int N, class T>

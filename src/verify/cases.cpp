@@ -107,6 +107,7 @@ std::string Case::text() const {
   if (!types.empty()) out += ", " + kernel::text(types);
   out += ", " + std::string(name_of(layout)) + ", " + std::string(name_of(values)) + " values";
   if (other_scalars) out += ", other scalars";
+  if (many_blocks) out += ", many blocks";
   return out;
 }
 
@@ -266,6 +267,21 @@ Sizes fitted(const Subject& subject, const std::string& symbol, std::int64_t siz
   return sizes;
 }
 
+namespace {
+
+// The mixture whose narrowest type is the widest, f64 aside; the first of them.
+const kernel::TypeBinding& most_exact(const std::vector<kernel::TypeBinding>& mixtures) {
+  const auto narrowest = [](const kernel::TypeBinding& types) {
+    int bytes = ir::info(DType::F32).bytes;
+    for (const auto& [name, dtype] : types) bytes = std::min(bytes, ir::info(dtype).bytes);
+    return bytes;
+  };
+  return *std::max_element(mixtures.begin(), mixtures.end(),
+                           [&](const auto& a, const auto& b) { return narrowest(a) < narrowest(b); });
+}
+
+}  // namespace
+
 std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options) {
   std::vector<Sizes> shapes = shapes_to_try(subject, options.most_elements);
   std::vector<Case> cases;
@@ -307,6 +323,11 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   for (const Sizes& shape : few)
     for (const Layout layout : kLayouts)
       if (layout != Layout::Dense) add({.types = mixtures[0], .sizes = shape, .layout = layout});
+  // A kernel may be reached by plain tensors in one shape, and by others in another.
+  for (const Layout layout : {Layout::Gaps, Layout::Misaligned})
+    for (const Sizes& shape :
+         shapes_that_reach(subject, few, mixtures[0], options.machine, options.most_to_reach, layout))
+      add({.types = mixtures[0], .sizes = shape, .layout = layout});
   // Rows longer than a block, and enough elements for every thread, where they do not lie densely.
   const Sizes* longest = nullptr;
   const Sizes* largest = nullptr;
@@ -338,6 +359,11 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
       if (values != Values::Ordinary) add({.types = mixtures[0], .sizes = shape, .values = values});
     add({.types = mixtures[0], .sizes = shape, .other_scalars = true});
   }
+  // A narrow type allows for so much error in a long sum that a part of it may be left out unseen.
+  const kernel::TypeBinding& exact = most_exact(mixtures);
+  for (const Layout layout : {Layout::Dense, Layout::Misaligned})
+    for (const Sizes& shape : shapes_of_many_parts(subject, exact, options.most_in_parts, layout))
+      add({.types = exact, .sizes = shape, .layout = layout, .many_blocks = true});
   for (std::size_t m = 1; m < mixtures.size(); ++m) {
     for (const Sizes& shape : few) {
       add({.types = mixtures[m], .sizes = shape});

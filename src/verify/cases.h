@@ -24,6 +24,7 @@ struct Case {
   Layout layout = Layout::Dense;
   Values values = Values::Ordinary;
   bool other_scalars = false;  // real scalars are not at their defaults
+  bool many_blocks = false;    // an emulated GPU has kManyMultiprocessors
   bool at_start = false;
   bool fresh = false;  // a second call with other values follows
   std::uint64_t seed = 0;
@@ -35,6 +36,7 @@ struct CaseOptions {
   std::uint64_t seed = 0;
   std::int64_t most_elements = 150'000;  // of the largest tensor: what the interpreter can do quickly
   std::int64_t most_to_reach = 150'000;  // likewise, of a shape that alone reaches a kernel
+  std::int64_t most_in_parts = 0;        // likewise, of one with parts of a sum from many blocks
   kernel::Machine machine;               // that decides which kernels a shape reaches
   bool only_own_types = false;
 };

@@ -17,6 +17,7 @@
 #include "verify/casting.h"
 #include "verify/gradient.h"
 #include "verify/large.h"
+#include "verify/reach.h"
 #include "verify/record.h"
 #include "verify/sanitized.h"
 #include "verify/torch_gate.h"
@@ -25,9 +26,10 @@
 namespace kw::verify {
 namespace {
 
-constexpr std::size_t kMostCallsAgain = 3;             // under a sanitizer, in the emulation
-constexpr std::int64_t kMostElementsWatched = 20'000;  // of a call that every access is watched in
-constexpr int kLongerPast31Bits = 12;                  // than another call may take: the host fills and reads gigabytes
+constexpr std::size_t kMostCallsAgain = 3;              // under a sanitizer, in the emulation
+constexpr std::int64_t kMostElementsWatched = 20'000;   // of a call that every access is watched in
+constexpr std::int64_t kMostElementsInParts = 150'000;  // of a call whose sums have parts from many blocks
+constexpr int kLongerPast31Bits = 12;  // than another call may take: the host fills and reads gigabytes
 
 std::uint64_t fresh_seed() {
   std::random_device device;
@@ -62,6 +64,7 @@ class Judge {
     if (subject_.manifest.target != kernel::Target::Cpu)
       cases.most_elements = std::min<std::int64_t>(cases.most_elements, 20'000);
     if (subject_.manifest.target == kernel::Target::Triton) cases.most_to_reach = cases.most_elements;
+    if (subject_.manifest.target == kernel::Target::Cuda) cases.most_in_parts = kMostElementsInParts;
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
@@ -104,23 +107,25 @@ class Judge {
   }
 
   // A GPU that is not there is emulated.
-  Result<std::unique_ptr<device::Device>> open(const device::DeviceOptions& options, std::uint64_t order) const {
+  Result<std::unique_ptr<device::Device>> open(const device::DeviceOptions& options, std::uint64_t order,
+                                               bool many_blocks = false) const {
     auto found = device::open_device(subject_.manifest.target, options);
     if (subject_.manifest.target != kernel::Target::Cuda) return found;
     if (found && (*found)->can_run()) return found;
     device::emulate::Options emulated;
     emulated.device = options;
     emulated.seed = order;
+    if (many_blocks) emulated.multiprocessors = kManyMultiprocessors;
     return device::emulate::open(emulated);
   }
 
   // The second run of a call has one thread (in the emulation another order), in a process of its own.
-  Result<Runners> open() const {
+  Result<Runners> open(bool many_blocks = false) const {
     Runners runners;
     device::DeviceOptions options = options_.device;
-    KW_TRY(runners.first, open(options, 1));
+    KW_TRY(runners.first, open(options, 1, many_blocks));
     options.limits.threads = 1;
-    KW_TRY(runners.second, open(options, 2));
+    KW_TRY(runners.second, open(options, 2, many_blocks));
     return runners;
   }
 
@@ -142,6 +147,7 @@ class Judge {
 
   Status run_cases(const std::vector<Case>& plan, Builds& builds, Runners& runners) {
     std::set<kernel::TypeBinding> unbuilt;
+    std::optional<Runners> with_many_blocks;
     int failed = 0;
     for (const Case& c : plan) {
       if (unbuilt.contains(c.types)) continue;
@@ -158,7 +164,10 @@ class Judge {
         continue;
       }
       ++record_.report.cases;
-      KW_TRY(const bool good, run_case(c, *answer, *built, runners));
+      if (c.many_blocks && !with_many_blocks) {
+        KW_TRY(with_many_blocks, open(true));
+      }
+      KW_TRY(const bool good, run_case(c, *answer, *built, c.many_blocks ? *with_many_blocks : runners));
       if (!good && ++failed >= options_.most_failures) break;
     }
     record_.stopped_early = failed >= options_.most_failures;
@@ -180,7 +189,7 @@ class Judge {
            trial.run({c.types, answer.values, c.layout, c.at_start}, answer.expected, kernels,
                      fresh ? &fresh->values : nullptr, fresh ? &fresh->expected : nullptr));
     record_.called.insert(outcome.called.begin(), outcome.called.end());
-    if (outcome.refused.empty()) served_.emplace_back(&c, outcome.called);
+    if (outcome.refused.empty() && !c.many_blocks) served_.emplace_back(&c, outcome.called);
     if (!outcome.refused.empty()) {
       record_.report.refused.push_back(c.text() + ": " + outcome.refused);
       // A guard may keep a kernel from strange calls, never from the plain ones that the profile names.

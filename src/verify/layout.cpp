@@ -12,14 +12,24 @@ std::string_view name_of(Layout layout) {
   return kNames[static_cast<std::size_t>(layout)];
 }
 
+namespace {
+
+// Elements between two rows. Where rows can be read by vectors, they can be with the gap too.
+std::int64_t gap_after(std::int64_t length) {
+  std::int64_t vector = kVector;
+  while (length % vector != 0) vector /= 2;
+  return vector > 2 ? vector : 3;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t> shape, std::size_t position) {
   const bool mixed = layout == Layout::Mixed;
   if (mixed) layout = position % 2 == 1 ? Layout::Dense : shape.size() > 1 ? Layout::Transposed : Layout::EverySecond;
   std::vector<std::int64_t> strides = kernel::dense_strides(shape);
   const std::size_t rank = shape.size();
   if (rank == 0) return strides;
-  // Elements between two rows. Where rows could be read by vectors, they can be with the gap too.
-  const std::int64_t gap = shape[rank - 1] % kVector == 0 ? kVector : 3;
+  const std::int64_t gap = gap_after(shape[rank - 1]);
   switch (layout) {
     case Layout::Dense:
     case Layout::Misaligned:

@@ -10,21 +10,69 @@ namespace kw::verify {
 namespace {
 
 const char* const kPastMemory = ", past its shared memory";
+const char* const kSeveralParts = ", of several parts";
+const char* const kManyParts = ", of many parts";
+const char* const kSeveralTurns = ", in several turns of several warps";
+constexpr std::int64_t kElementsOfRow = 8;  // many rows keep many blocks busy, which costs as much as these
+// More than these, and no thread finishes a sum alone; or no warp, where it reads them one by one.
+constexpr std::int64_t kPartsOfAThread = 32, kPartsOfAWarp = 128;
 
 // Entries that a call of these sizes runs, and the shared memory that each asks for.
 using Launched = std::map<std::string, std::int64_t>;
 
+bool is_of_the_math(const Subject& subject, const kernel::Pass& pass, const kernel::Buffer& buffer) {
+  return subject.math().find_input(tensor_of(subject, pass, buffer)) != nullptr;
+}
+
+// The tensors of a call, as a trial places them.
+Status place_tensors(const Subject& subject, const kernel::Pass& pass, const kernel::TypeBinding& types, Layout layout,
+                     kernel::Facts& facts) {
+  std::size_t inputs = 0;
+  for (const kernel::Buffer& buffer : pass.buffers) {
+    KW_TRY(kernel::Tensor tensor, kernel::describe(buffer, types, facts));
+    if (buffer.role == kernel::Role::Input && is_of_the_math(subject, pass, buffer))
+      tensor.strides = strides_in(layout, tensor.shape, inputs);
+    if (buffer.role == kernel::Role::Input) ++inputs;
+    if (layout == Layout::Misaligned) tensor.address = static_cast<std::uint64_t>(ir::info(tensor.dtype).bytes);
+    facts.tensors[buffer.name] = std::move(tensor);
+  }
+  return {};
+}
+
+// Of what an entry reads: the most that a machine's blocks leave in a dimension of a workspace. 1 where none does.
+std::int64_t parts_of(const kernel::Pass& pass, const kernel::Entry& entry, const kernel::Facts& facts) {
+  std::int64_t most = 1;
+  for (const kernel::Argument& argument : entry.arguments) {
+    const kernel::Buffer* buffer = argument.kind == kernel::Argument::Kind::Read ? pass.find(argument.of) : nullptr;
+    if (buffer == nullptr || buffer->role != kernel::Role::Workspace) continue;
+    for (std::size_t d = 0; d < buffer->shape.size(); ++d)
+      if (buffer->shape[d].find("multiprocessors") != std::string::npos)
+        most = std::max(most, facts.tensors.at(buffer->name).shape[d]);
+  }
+  return most;
+}
+
+// Are there more rows, or whatever it goes by, than a machine of these multiprocessors gets blocks, each of several
+// warps?
+Result<bool> takes_turns(const kernel::Entry& entry, const kernel::Facts& facts) {
+  if (entry.launch.grid[0].find("multiprocessors") == std::string::npos) return false;
+  kernel::Facts larger = facts;
+  larger.machine.multiprocessors *= 2;
+  KW_TRY(const kernel::LaunchShape own, kernel::launch_of(entry, facts));
+  KW_TRY(const kernel::LaunchShape other, kernel::launch_of(entry, larger));
+  constexpr std::int64_t kWarp = 32;
+  return other.grid[0] > own.grid[0] && own.block[0] > kWarp;
+}
+
 Status add_launched(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
-                    const kernel::TypeBinding& types, const kernel::Machine& machine, Launched& all) {
+                    const kernel::TypeBinding& types, const kernel::Machine& machine, Layout layout, Launched& all) {
   kernel::Facts facts;
   facts.sizes = sizes;
   facts.machine = machine;
   for (const kernel::Scalar& scalar : subject.manifest.scalars) {
     KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
   }
-  for (const kernel::Buffer& buffer : pass.buffers) {
-    KW_TRY(facts.tensors[buffer.name], kernel::describe(buffer, types, facts));
-  }
+  KW_CHECK(place_tensors(subject, pass, types, layout, facts));
   kernel::Facts doubled = facts;
   for (auto& [name, size] : doubled.sizes) size *= 2;
   Launched here;
@@ -32,6 +80,11 @@ Status add_launched(const Subject& subject, const kernel::Pass& pass, const kern
     if (step.kind != kernel::Step::Kind::Kernel) continue;
     KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
     here[entry->symbol] = 0;
+    const std::int64_t parts = parts_of(pass, *entry, facts);
+    if (parts > 1) here[entry->symbol + kSeveralParts] = 0;
+    if (parts > (layout == Layout::Misaligned ? kPartsOfAWarp : kPartsOfAThread)) here[entry->symbol + kManyParts] = 0;
+    KW_TRY(const bool turns, takes_turns(*entry, facts));
+    if (turns) here[entry->symbol + kSeveralTurns] = 0;
     // Twice the sizes would get no more shared memory: what does not fit into it goes another way.
     if (entry->launch.shared_bytes == "0") continue;
     KW_TRY(const kernel::LaunchShape own, kernel::launch_of(*entry, facts));
@@ -44,10 +97,11 @@ Status add_launched(const Subject& subject, const kernel::Pass& pass, const kern
 }
 
 Launched launched(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
-                  const kernel::Machine& machine) {
+                  const kernel::Machine& machine, Layout layout) {
   Launched all;
   for (const kernel::Pass& pass : subject.manifest.passes)
-    static_cast<void>(add_launched(subject, pass, sizes, types, machine, all));  // a pass that serves them not has none
+    static_cast<void>(
+        add_launched(subject, pass, sizes, types, machine, layout, all));  // a pass that serves them not has none
   return all;
 }
 
@@ -70,21 +124,24 @@ std::int64_t full(const At& at, const std::string& entry, std::int64_t size, std
   return size + low * step;
 }
 
+bool is_small(const Subject& subject, const kernel::Sizes& sizes, std::int64_t most) {
+  return admits(subject, sizes, most) && rows_of(subject, sizes) <= most / kElementsOfRow;
+}
+
 }  // namespace
 
 std::set<std::string> reached(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
-                              const kernel::Machine& machine) {
+                              const kernel::Machine& machine, Layout layout) {
   std::set<std::string> all;
-  for (const auto& [entry, bytes] : launched(subject, sizes, types, machine)) all.insert(entry);
+  for (const auto& [entry, bytes] : launched(subject, sizes, types, machine, layout)) all.insert(entry);
   return all;
 }
 
 std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::vector<kernel::Sizes>& tried,
                                              const kernel::TypeBinding& types, const kernel::Machine& machine,
-                                             std::int64_t most) {
-  constexpr std::int64_t kElementsOfRow = 8;
+                                             std::int64_t most, Layout layout) {
   std::set<std::string> known;
-  for (const kernel::Sizes& sizes : tried) known.merge(reached(subject, sizes, types, machine));
+  for (const kernel::Sizes& sizes : tried) known.merge(reached(subject, sizes, types, machine, layout));
   std::vector<kernel::Sizes> found;
   // Past a power of two, since what a block, a warp or a register file holds is one; in steps that any vector has, and
   // in none. Where there are more rows than blocks, a block has several.
@@ -97,27 +154,59 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
       for (const Past& past : {Past{8, {29, 11, 5, 3, 2, 1}}, Past{5, {3, 2, 1}}})
         for (const std::int64_t others : past.others) {
           kernel::Sizes sizes = fitted(subject, symbol, power + past.by, others);
-          if (!admits(subject, sizes, most)) continue;
-          // Many rows keep many blocks busy, which costs more than as many elements.
-          if (rows_of(subject, sizes) > most / kElementsOfRow) continue;
+          if (!is_small(subject, sizes, most)) continue;
+          if (layout == Layout::Gaps && rows_of(subject, sizes) == 1) continue;  // there are none
           const std::int64_t size = sizes.at(symbol);
           const auto at = [&](std::int64_t n) {
-            return launched(subject, fitted(subject, symbol, n, others), types, machine);
+            return launched(subject, fitted(subject, symbol, n, others), types, machine, layout);
           };
           std::set<kernel::Sizes> more;
           for (const auto& [entry, bytes] : at(size)) {
             if (!known.insert(entry).second) continue;
             more.insert(sizes);
-            if (entry.ends_with(kPastMemory)) continue;
+            if (entry.find(", ") != std::string::npos || layout != Layout::Dense) continue;
             const std::int64_t most_of_it = full(at, entry, size, most, past.by == 8 ? 8 : 1);
             kernel::Sizes filled = fitted(subject, symbol, most_of_it, 1);
-            if (most_of_it > size && rows_of(subject, filled) <= most / kElementsOfRow) more.insert(std::move(filled));
+            if (most_of_it > size && is_small(subject, filled, most)) more.insert(std::move(filled));
           }
           for (const kernel::Sizes& shape : more)
-            if (admits(subject, shape, most) && std::find(found.begin(), found.end(), shape) == found.end())
-              found.push_back(shape);
+            if (std::find(found.begin(), found.end(), shape) == found.end()) found.push_back(shape);
           break;
         }
+  return found;
+}
+
+std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const kernel::TypeBinding& types,
+                                                std::int64_t most, Layout layout) {
+  const kernel::Machine machine{1, kManyMultiprocessors};
+  const auto of_many = [&](const kernel::Sizes& sizes) {
+    std::set<std::string> entries = reached(subject, sizes, types, machine, layout);
+    std::erase_if(entries, [](const std::string& entry) { return !entry.ends_with(kManyParts); });
+    return entries;
+  };
+  std::vector<kernel::Sizes> found;
+  std::set<std::string> known;
+  const std::vector<std::string> symbols = symbols_of_shapes(subject);
+  // Rows as long as can be: where a block has many of them, few blocks have any.
+  for (const std::int64_t length : {1031, 517, 29, 1})
+    for (const std::string& symbol : symbols) {
+      const auto at = [&](std::int64_t size) {
+        kernel::Sizes sizes = fitted(subject, symbol, size, 1);
+        if (symbol != symbols.back())
+          sizes[symbols.back()] = fitted(subject, symbols.back(), length, 1).at(symbols.back());
+        return sizes;
+      };
+      std::int64_t low = 0, high = 1;
+      while (is_small(subject, at(high), most) && of_many(at(high)).empty()) high *= 2;
+      while (high - low > 1) {
+        const std::int64_t middle = (low + high) / 2;
+        (is_small(subject, at(middle), most) && of_many(at(middle)).empty() ? low : high) = middle;
+      }
+      if (!is_small(subject, at(high), most)) continue;
+      bool more = false;
+      for (const std::string& entry : of_many(at(high))) more |= known.insert(entry).second;
+      if (more) found.push_back(at(high));
+    }
   return found;
 }
 

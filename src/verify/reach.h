@@ -7,19 +7,28 @@
 #include <vector>
 
 #include "kernel/call.h"
+#include "verify/layout.h"
 #include "verify/subject.h"
 
 namespace kw::verify {
 
-// Symbols of the entries that dense, aligned tensors of these sizes run; once more, marked so, where an entry has all
-// the shared memory that it ever asks for. Empty where no pass serves them.
+// Symbols of the entries that aligned tensors of these sizes run, as they lie in the layout. Once more, marked so:
+// where an entry has all the shared memory that it ever asks for; where what it finishes comes in several parts, one
+// from each block before it, or in many. Empty where no pass serves them.
 std::set<std::string> reached(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
-                              const kernel::Machine& machine);
+                              const kernel::Machine& machine, Layout layout = Layout::Dense);
 
-// Shapes beside `tried`, each of which reaches an entry that none before it does: one size is long, the others are
-// small. None has a tensor of more than `most` elements.
+// Shapes beside `tried`, each of which reaches in this layout what none before it does: one size is long, the others
+// are small. None has a tensor of more than `most` elements.
 std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::vector<kernel::Sizes>& tried,
                                              const kernel::TypeBinding& types, const kernel::Machine& machine,
-                                             std::int64_t most);
+                                             std::int64_t most, Layout layout = Layout::Dense);
+
+// On a GPU with many multiprocessors many blocks have a part in a sum, and no warp finishes it alone. The smallest
+// shapes with which every entry that reads such parts has many of them. None where the machine decides no count of
+// parts.
+inline constexpr std::int64_t kManyMultiprocessors = 132;
+std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const kernel::TypeBinding& types,
+                                                std::int64_t most, Layout layout);
 
 }  // namespace kw::verify

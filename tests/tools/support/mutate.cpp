@@ -216,24 +216,45 @@ class Mutator {
       const std::string_view code = trim(lines_[i].text);
       asks |= code == "if (element < end) {" || code == "if (element < length) {";
     }
-    return asks && (lines_[at].ahead || !streams_rows(lines_[at].function));
+    return asks && (lines_[at].ahead || !is_ever("kStreamed", lines_[at].function));
   }
 
-  // The third parameter of such templates is kStreamed.
-  bool streams_rows(const std::string& function) const {
-    if (source_.find("bool kStreamed") == std::string::npos) return true;
-    for (const Line& line : lines_) {
-      const std::size_t found = line.text.find(function + "<");
-      if (!line.in_wrapper || found == std::string::npos || skipped_.contains(line.function)) continue;
-      int open = 0, parameter = 0;
-      for (std::size_t i = found + function.size(); i < line.text.size(); ++i) {
-        const char c = line.text[i];
-        open += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
-        if (c == ',' && open == 1 && ++parameter == 2 && line.text.compare(i, 6, ", true") == 0) return true;
-      }
-      if (parameter < 2) return true;  // it goes on in the next line: not known
+  // Does a kernel that is not skipped instantiate the function with this parameter true? Where it is in doubt, yes.
+  bool is_ever(const std::string& parameter, const std::string& function) const {
+    static const std::regex kTemplate(R"(template <([^>]*)>\s*KW_DEVICE void (\w+)\()");
+    std::size_t position = std::string::npos;
+    for (std::sregex_iterator it(source_.begin(), source_.end(), kTemplate), end; it != end; ++it) {
+      if ((*it)[2] != function) continue;
+      const std::vector<std::string> parameters = split((*it)[1].str(), ',');
+      for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (trim(parameters[i]).ends_with(" " + parameter)) position = i;
+    }
+    if (position == std::string::npos) return true;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const std::size_t found = lines_[i].text.find(function + "<");
+      if (!lines_[i].in_wrapper || found == std::string::npos || skipped_.contains(lines_[i].function)) continue;
+      std::string call;  // it may go on in the next lines
+      for (std::size_t j = i; j < lines_.size() && j < i + 4; ++j) call += lines_[j].text + "\n";
+      const std::vector<std::string> arguments = arguments_in(call.substr(found + function.size() + 1));
+      if (arguments.size() <= position || arguments[position] != "false") return true;
     }
     return false;
+  }
+
+  // What stands between the commas before the bracket that closes, each trimmed.
+  static std::vector<std::string> arguments_in(const std::string& text) {
+    std::vector<std::string> arguments(1);
+    int open = 1;
+    for (const char c : text) {
+      open += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+      if (open == 0) break;
+      if (c == ',' && open == 1)
+        arguments.emplace_back();
+      else
+        arguments.back() += c;
+    }
+    for (std::string& argument : arguments) argument = std::string(trim(argument));
+    return arguments;
   }
 
   // "const Index all = length + (kRagged ? kVector - 1 : 0);" where tiles alone are counted with it, and no memory.
@@ -244,8 +265,9 @@ class Mutator {
     });
   }
 
-  // Flips that no reduction needs: after the last one of a kernel; and where several reductions with parts of their own
-  // take turns, since between two uses of the same parts lies the barrier of another.
+  // Flips that no reduction needs: after the last one of a kernel (one that fetches no rows ahead has one round); and
+  // where several reductions with parts of their own take turns, since between two uses of the same parts lies the
+  // barrier of another.
   bool is_idle_flip(std::size_t at) const {
     if (trim(lines_[at].text) != "turn = 1 - turn;") return false;
     int reductions = 0;
@@ -255,7 +277,8 @@ class Mutator {
       reductions += line.text.find("kw::block_reduce(turn") != std::string::npos ? 1 : 0;
       one_point |= line.text.find("points = 1;") != std::string::npos;
     }
-    return reductions > 1 || one_point || lines_[at].text.starts_with("  turn");
+    if (reductions > 1 || one_point || lines_[at].text.starts_with("  turn")) return true;
+    return !is_ever("kAhead", lines_[at].function);
   }
 
   void numbers(std::size_t at) {
@@ -271,6 +294,7 @@ class Mutator {
       // The stride of an axis that was merged into another: its index is always 0. And on the cpu the stride of the
       // innermost axis where it is known to be 1, which is then not read.
       if (lines_[at].in_wrapper && ((*it)[2].str() == "0" || ((*it)[2].str() == "1" && lines_[at].in_c))) continue;
+      if ((*it)[2].str() == "0" && counts_elements_of_tiles(at)) continue;  // one more: at most a tile past the end
       const double value = *parse_number((*it)[2].str());
       const bool whole = (*it)[2].str().find_first_of(".e") == std::string::npos;
       const std::string other = whole ? std::to_string(static_cast<std::int64_t>(value) + 1)
