@@ -89,6 +89,78 @@ TEST(Reach, NoShapeIsLargerThanTheLimit) {
   for (const kernel::Sizes& sizes : more) EXPECT_LE(sizes.at("rows") * sizes.at("cols"), 5'000);
 }
 
+TEST(Reach, AKernelIsReachedInEachLayoutByItself) {
+  Subject subject = norm();
+  for (kernel::Entry& entry : subject.manifest.passes[0].steps[0].entries)
+    if (entry.symbol != "any") entry.guards.insert(entry.guards.end(), {"unit(x)", "aligned(x, 16)"});
+  const auto symbols = [&](Layout layout) {
+    std::set<std::string> all;
+    for (const kernel::Sizes& sizes : shapes_that_reach(subject, {}, {}, {}, 150'000, layout)) {
+      EXPECT_TRUE(layout != Layout::Gaps || sizes.at("rows") > 1);  // one row has none
+      all.merge(reached(subject, sizes, {}, {}, layout));
+    }
+    return all;
+  };
+  EXPECT_EQ(symbols(Layout::Gaps), (std::set<std::string>{"warp", "block", "streamed", "any"}));
+  EXPECT_EQ(symbols(Layout::Misaligned), (std::set<std::string>{"any"}));
+}
+
+// A sum in two steps, with a part from every block.
+Subject total() {
+  Subject out;
+  out.forward = *ir::text::parse("op total(x: f32[rows, cols])\n  y = sum(x, rows)\nreturn y\n");
+  kernel::Pass pass;
+  pass.name = "forward";
+  const std::string parts = "max(1, min(ceil_div(rows, 16), 4*multiprocessors))";
+  kernel::Buffer x, y, slices;
+  x.name = "x", x.type = "f32", x.shape = {"rows", "cols"}, x.role = kernel::Role::Input;
+  y.name = "y", y.type = "f32", y.shape = {"cols"}, y.role = kernel::Role::Output;
+  slices.name = "slices", slices.type = "f32", slices.shape = {parts, "cols"}, slices.role = kernel::Role::Workspace;
+  pass.buffers = {x, y, slices};
+  kernel::Step first, second;
+  first.entries = {entry("parts", {})};
+  first.entries[0].launch.grid = {parts, "1", "1"}, first.entries[0].launch.block = {"64", "1", "1"};
+  second.entries = {entry("whole", {})};
+  second.entries[0].arguments = {{.kind = kernel::Argument::Kind::Read, .of = "slices"}};
+  pass.steps = {first, second};
+  out.manifest.passes = {pass};
+  return out;
+}
+
+TEST(Reach, ASumOfSeveralPartsIsToldFromOneOfOne) {
+  const kernel::Machine three{1, 3};
+  EXPECT_EQ(reached(total(), {{"rows", 16}, {"cols", 8}}, {}, three), (std::set<std::string>{"parts", "whole"}));
+  EXPECT_TRUE(reached(total(), {{"rows", 17}, {"cols", 8}}, {}, three).contains("whole, of several parts"));
+  EXPECT_FALSE(reached(total(), {{"rows", 2000}, {"cols", 8}}, {}, three).contains("whole, of many parts"));
+  EXPECT_TRUE(reached(total(), {{"rows", 2000}, {"cols", 8}}, {}, {1, 132}).contains("whole, of many parts"));
+}
+
+TEST(Reach, BlocksThatTakeTurnsAreToldFromThoseThatDoNot) {
+  const kernel::Machine three{1, 3};
+  const std::string turns = "parts, in several turns of several warps";
+  EXPECT_FALSE(reached(total(), {{"rows", 16 * 12}, {"cols", 8}}, {}, three).contains(turns));
+  EXPECT_TRUE(reached(total(), {{"rows", 16 * 12 + 1}, {"cols", 8}}, {}, three).contains(turns));
+}
+
+TEST(Reach, SumsGetManyPartsOnAGpuOfManyMultiprocessors) {
+  const std::vector<kernel::Sizes> shapes = shapes_of_many_parts(total(), {}, 150'000, Layout::Dense);
+  ASSERT_EQ(shapes.size(), 1u);
+  EXPECT_EQ(shapes[0].at("rows"), 16 * 32 + 1);
+  EXPECT_LE(shapes[0].at("rows") * shapes[0].at("cols"), 150'000);
+  EXPECT_TRUE(shapes_of_many_parts(norm(), {}, 150'000, Layout::Dense).empty());
+  EXPECT_TRUE(shapes_of_many_parts(total(), {}, 500, Layout::Dense).empty());
+}
+
+TEST(Layouts, RowsThatVectorsServeCanBeReadByThemWithGapsToo) {
+  for (const std::int64_t length : {16, 24, 12, 1032}) {
+    const std::int64_t stride = strides_in(Layout::Gaps, std::vector<std::int64_t>{3, length})[0];
+    EXPECT_GT(stride, length);
+    for (const std::int64_t vector : {4, 8, 16})
+      EXPECT_TRUE(length % vector != 0 || stride % vector == 0) << length;
+  }
+  EXPECT_EQ(strides_in(Layout::Gaps, std::vector<std::int64_t>{3, 13})[0], 16);
+}
+
 TEST(Cases, LayoutsAreTriedWhereNoSizeStandsInForAnother) {
   Subject subject;
   subject.forward = *ir::text::parse("op act(x: f32[batch, channels, height, width])\n  y = x * x\nreturn y\n");
