@@ -377,13 +377,17 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
       if (size(shape) == 0) add({.types = mixtures[m], .sizes = shape});
   }
   // One element, two along every axis, three, each drawn several times: what a sum over many hides, a sum over few
-  // shows.
+  // shows. A logarithm is seen where numbers are positive, and a rounding before a scalar where that is not one or a
+  // half.
   for (std::size_t m = 0; m < mixtures.size(); ++m)
     for (int draw = 0; draw < 18; ++draw) {
       const Sizes sizes = fitted(subject, "", 0, 1 + draw % 3);
       if (!admits(subject, sizes, options.most_elements)) continue;
-      const Values values = draw == 4 ? Values::Subnormal : draw == 8 ? Values::Landmarks : Values::Ordinary;
-      add({.types = mixtures[m], .sizes = sizes, .values = values});
+      const Values values = draw == 4       ? Values::Subnormal
+                            : draw == 8     ? Values::Landmarks
+                            : draw % 2 == 1 ? Values::Positive
+                                            : Values::Ordinary;
+      add({.types = mixtures[m], .sizes = sizes, .values = values, .other_scalars = draw >= 9});
     }
   return cases;
 }
@@ -416,7 +420,8 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     if (input.kind == ir::InputKind::Scalar) {
       if (!c.other_scalars || !input.type.floating() || !input.default_value) continue;
       const double own = input.default_value->number();
-      values.inputs[input.name] = ir::Array::scalar(own == 0 ? 0.5 : own * 1.5);
+      values.inputs[input.name] =
+          ir::Array::scalar(own == 0 ? 0.3 : own * 1.3);  // no power of two, nor what it lacks to 1
       continue;
     }
     const auto shape = shape_of(graph, input.dims, c.sizes);

@@ -17,7 +17,7 @@ constexpr std::int64_t kElementsOfRow = 8;  // many rows keep many blocks busy, 
 // More than these, and no thread finishes a sum alone; or no warp, where it reads them one by one.
 constexpr std::int64_t kPartsOfAThread = 32, kPartsOfAWarp = 128;
 
-// Entries that a call of these sizes runs, and the shared memory that each asks for.
+// Entries that a call of these sizes runs, and the shared memory that each asks for; of many parts, how many.
 using Launched = std::map<std::string, std::int64_t>;
 
 bool is_of_the_math(const Subject& subject, const kernel::Pass& pass, const kernel::Buffer& buffer) {
@@ -82,7 +82,8 @@ Status add_launched(const Subject& subject, const kernel::Pass& pass, const kern
     here[entry->symbol] = 0;
     const std::int64_t parts = parts_of(pass, *entry, facts);
     if (parts > 1) here[entry->symbol + kSeveralParts] = 0;
-    if (parts > (layout == Layout::Misaligned ? kPartsOfAWarp : kPartsOfAThread)) here[entry->symbol + kManyParts] = 0;
+    if (parts > (layout == Layout::Misaligned ? kPartsOfAWarp : kPartsOfAThread))
+      here[entry->symbol + kManyParts] = parts;
     KW_TRY(const bool turns, takes_turns(*entry, facts));
     if (turns) here[entry->symbol + kSeveralTurns] = 0;
     // Twice the sizes would get no more shared memory: what does not fit into it goes another way.
@@ -122,6 +123,17 @@ std::int64_t full(const At& at, const std::string& entry, std::int64_t size, std
     (same(middle) ? low : high) = middle;
   }
   return size + low * step;
+}
+
+// The last number up to `most` for which a condition holds that holds up to some number; 0 where it holds for none.
+template <class Condition>
+std::int64_t last_for_which(std::int64_t most, const Condition& holds) {
+  std::int64_t low = 0, high = most + 1;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return low;
 }
 
 bool is_small(const Subject& subject, const kernel::Sizes& sizes, std::int64_t most) {
@@ -179,15 +191,11 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
 std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const kernel::TypeBinding& types,
                                                 std::int64_t most, Layout layout) {
   const kernel::Machine machine{1, kManyMultiprocessors};
-  const auto of_many = [&](const kernel::Sizes& sizes) {
-    std::set<std::string> entries = reached(subject, sizes, types, machine, layout);
-    std::erase_if(entries, [](const std::string& entry) { return !entry.ends_with(kManyParts); });
-    return entries;
-  };
+  const std::vector<std::string> symbols = symbols_of_shapes(subject);
   std::vector<kernel::Sizes> found;
   std::set<std::string> known;
-  const std::vector<std::string> symbols = symbols_of_shapes(subject);
-  // Rows as long as can be: where a block has many of them, few blocks have any.
+  // Rows that are long, of which a block has few, so that every block has some; and rows that are short: as many as
+  // give all the parts that there can be.
   for (const std::int64_t length : {1031, 517, 29, 1})
     for (const std::string& symbol : symbols) {
       const auto at = [&](std::int64_t size) {
@@ -196,16 +204,20 @@ std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const ke
           sizes[symbols.back()] = fitted(subject, symbols.back(), length, 1).at(symbols.back());
         return sizes;
       };
-      std::int64_t low = 0, high = 1;
-      while (is_small(subject, at(high), most) && of_many(at(high)).empty()) high *= 2;
-      while (high - low > 1) {
-        const std::int64_t middle = (low + high) / 2;
-        (is_small(subject, at(middle), most) && of_many(at(middle)).empty() ? low : high) = middle;
-      }
-      if (!is_small(subject, at(high), most)) continue;
+      const auto parts = [&](std::int64_t size) {
+        std::int64_t all = 0;
+        for (const auto& [entry, count] : launched(subject, at(size), types, machine, layout))
+          if (entry.ends_with(kManyParts)) all = std::max(all, count);
+        return all;
+      };
+      const std::int64_t largest = last_for_which(most, [&](auto size) { return is_small(subject, at(size), most); });
+      const std::int64_t wanted = length > 29 ? std::min<std::int64_t>(1, parts(largest)) : parts(largest);
+      if (wanted == 0) continue;
+      const std::int64_t size = last_for_which(largest, [&](auto n) { return parts(n) < wanted; }) + 1;
       bool more = false;
-      for (const std::string& entry : of_many(at(high))) more |= known.insert(entry).second;
-      if (more) found.push_back(at(high));
+      for (const auto& [entry, count] : launched(subject, at(size), types, machine, layout))
+        if (entry.ends_with(kManyParts)) more |= known.insert(entry + (length > 29 ? ", long" : "")).second;
+      if (more) found.push_back(at(size));
     }
   return found;
 }

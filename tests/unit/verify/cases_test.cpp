@@ -144,9 +144,11 @@ TEST(Reach, BlocksThatTakeTurnsAreToldFromThoseThatDoNot) {
 
 TEST(Reach, SumsGetManyPartsOnAGpuOfManyMultiprocessors) {
   const std::vector<kernel::Sizes> shapes = shapes_of_many_parts(total(), {}, 150'000, Layout::Dense);
-  ASSERT_EQ(shapes.size(), 1u);
-  EXPECT_EQ(shapes[0].at("rows"), 16 * 32 + 1);
-  EXPECT_LE(shapes[0].at("rows") * shapes[0].at("cols"), 150'000);
+  ASSERT_FALSE(shapes.empty());
+  for (const kernel::Sizes& sizes : shapes) {
+    EXPECT_GT(sizes.at("rows"), 16 * 32);
+    EXPECT_LE(sizes.at("rows") * sizes.at("cols"), 150'000);
+  }
   EXPECT_TRUE(shapes_of_many_parts(norm(), {}, 150'000, Layout::Dense).empty());
   EXPECT_TRUE(shapes_of_many_parts(total(), {}, 500, Layout::Dense).empty());
 }
@@ -155,8 +157,7 @@ TEST(Layouts, RowsThatVectorsServeCanBeReadByThemWithGapsToo) {
   for (const std::int64_t length : {16, 24, 12, 1032}) {
     const std::int64_t stride = strides_in(Layout::Gaps, std::vector<std::int64_t>{3, length})[0];
     EXPECT_GT(stride, length);
-    for (const std::int64_t vector : {4, 8, 16})
-      EXPECT_TRUE(length % vector != 0 || stride % vector == 0) << length;
+    for (const std::int64_t vector : {4, 8, 16}) EXPECT_TRUE(length % vector != 0 || stride % vector == 0) << length;
   }
   EXPECT_EQ(strides_in(Layout::Gaps, std::vector<std::int64_t>{3, 13})[0], 16);
 }
