@@ -312,14 +312,21 @@ class Judge {
   using Kernels = std::function<Result<device::CompiledSet>(const kernel::TypeBinding&)>;
   Result<std::size_t> look_again(const std::string& with, Runners& runners, const Kernels& kernels, bool few = false) {
     std::vector<std::set<std::string>> reached;
-    std::vector<std::int64_t> elements;
+    std::vector<std::int64_t> elements, shortness;
     for (const auto& [c, symbols] : served_) {
       elements.push_back(most_elements(subject_, c->sizes));
-      reached.push_back(elements.back() <= kMostElementsWatched ? symbols : std::set<std::string>());
+      shortness.push_back(-last_size(subject_, c->sizes));
+      const bool watched = elements.back() > 0 && elements.back() <= kMostElementsWatched;
+      reached.push_back(watched ? symbols : std::set<std::string>());
     }
+    std::vector<std::size_t> calls =
+        few ? calls_that_reach_all(reached, kMostCallsAgain) : smallest_calls_that_reach_all(reached, elements);
+    // What holds a tile of a row is full where rows are long.
+    if (!few)
+      for (const std::size_t i : smallest_calls_that_reach_all(reached, shortness))
+        if (std::find(calls.begin(), calls.end(), i) == calls.end()) calls.push_back(i);
     std::set<std::string> seen;
-    for (const std::size_t i :
-         few ? calls_that_reach_all(reached, kMostCallsAgain) : smallest_calls_that_reach_all(reached, elements)) {
+    for (const std::size_t i : calls) {
       const Case& c = *served_[i].first;
       options_.step(with + ": " + c.text());
       KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));

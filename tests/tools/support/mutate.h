@@ -29,6 +29,7 @@ struct Mutant {
   std::string function;
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
+  bool ahead = false;         // where a row is fetched before its turn
 };
 
 // Every mutant of a file, in the order of its lines. Functions named in `skipped` are left as they are.
