@@ -56,6 +56,20 @@ TEST(Mutants, ARoundingIsLeftOutUnlessItsValueIsRoundedAgain) {
   EXPECT_EQ(roundings[0].after, "const T32 scale = (a + b);");
 }
 
+TEST(Mutants, ARoundingToTheCommonTypeIsLeftOutUnlessItsValueIsRoundedToOneOfTheTwo) {
+  const auto roundings = [](const std::string& use) {
+    const std::string kernel =
+        "void norm_columns(int64_t cols) {\n  const TW32 sum = kw::round_to<TW>(a + b);\n  y_row[col] = " + use +
+        ";\n}\nvoid norm() {\n  norm_columns(1);\n}\n";
+    std::vector<Mutant> all = mutants_of(kernel, {});
+    std::erase_if(all, [](const Mutant& mutant) { return mutant.kind != "rounding"; });
+    return all.size();
+  };
+  EXPECT_EQ(roundings("W(W32(sum))"), 0u);
+  EXPECT_EQ(roundings("W(W32(sum) * c)"), 1u);
+  EXPECT_EQ(roundings("T(sum)"), 1u);
+}
+
 TEST(Mutants, ABlockThatComputesNothingIsLeftAlone) {
   for (const Mutant& mutant : mutants_of(kKernel, {}))
     EXPECT_TRUE(mutant.line < 12 || mutant.line > 16) << mutant.after;

@@ -209,14 +209,16 @@ class Mutator {
   }
 
   // A loop over the vectors of a row, of which each is asked whether it begins before the end: where the row is fetched
-  // ahead, or in a function that no kernel streams rows with.
+  // ahead, or in a function that no kernel streams rows with, or of the parts of a sum: one tile holds all that there
+  // are (4 * multiprocessors at most; a block has threads for 1536).
   bool holds_rows(std::size_t at) const {
     bool asks = false;
     for (std::size_t i = at + 1; i < lines_.size() && i <= at + 3; ++i) {
       const std::string_view code = trim(lines_[i].text);
       asks |= code == "if (element < end) {" || code == "if (element < length) {";
     }
-    return asks && (lines_[at].ahead || !is_ever("kStreamed", lines_[at].function));
+    const std::string& function = lines_[at].function;
+    return asks && (lines_[at].ahead || !is_ever("kStreamed", function) || function.ends_with("_totals_rows"));
   }
 
   // Does a kernel that is not skipped instantiate the function with this parameter true? Where it is in doubt, yes.
@@ -345,6 +347,15 @@ class Mutator {
     });
   }
 
+  // "|W(W32(sum))": TW is T and W where they are one type, and else the type that is computed in, to which rounding
+  // does nothing.
+  static std::string narrowed(const std::string& type, const std::string& name) {
+    std::string all;
+    if (type.size() == 2)
+      for (const char one : type) all += std::string(R"(|\b)") + one + R"(\()" + one + R"(32\()" + name + R"(\)\))";
+    return all;
+  }
+
   // "const T32 sum = kw::round_to<T>(…);", and sum is used as T(sum) alone, or as T(-sum), or goes into a tile that is
   // rounded to T: to round twice to one type is to round once, and rounding knows no sign.
   bool rounded_where_used(std::size_t at, const std::string& type, std::size_t place) const {
@@ -359,7 +370,7 @@ class Mutator {
     }
     const std::string name = match[1];
     const std::regex use(R"(\b)" + name + R"(\b)"),
-        rounds(R"(\b)" + type + R"(>?\((-|T32\((?:0\.5|2\.0)\) \* )?)" + name + R"(\))"),
+        rounds(R"((\b)" + type + R"(>?\((-|T32\((?:0\.5|2\.0)\) \* )?)" + name + R"(\))" + narrowed(type, name) + ")"),
         declares(R"( )" + name + " = ");
     for (std::size_t i = at + 1; i < lines_.size() && lines_[i].function == lines_[at].function; ++i) {
       const std::string& text = lines_[i].text;
