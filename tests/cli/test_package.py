@@ -120,3 +120,20 @@ def test_a_backward_pass_that_shows_no_type_of_a_weight_is_handed_the_weight(kw,
     op = (tmp_path / "out/out/poly_norm.py").read_text()
     assert re.search(r"def _backward_shapes\(.*, d_y, weight\):", op)
     assert "_op.empty(x, (3,), weight.dtype)" in op
+
+
+HELD = """schema: 1
+schedules:
+  - {target: cuda, machine: sm_90, pass: forward, family: row, parameters: {held_ragged: 1}, evidence: none}
+"""
+
+
+def test_a_package_leaves_out_kernels_that_compile_for_long_unless_a_schedule_asks_for_them(kw, understood, tmp_path):
+    def ragged():
+        assert kw("act", "softmax", "--into", "package:lean", "--yes").returncode == 0
+        text = (tmp_path / "lean" / "csrc" / "cuda" / "softmax_forward.cu").read_text()
+        return re.findall(r"void softmax_forward(\w*)_ragged\(", text)
+
+    assert ragged() == ["_short", "_streamed"]
+    (tmp_path / "kernels" / "softmax" / "schedules.yaml").write_text(HELD)
+    assert ragged() == ["_short", "", "_wide", "_streamed"]
