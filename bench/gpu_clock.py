@@ -17,7 +17,7 @@ from torch.profiler import ProfilerActivity, profile
 
 SPELLED = {"bf16": "kw::bf16", "f16": "kw::f16", "f32": "float", "f64": "double"}
 # As src/device/cuda compiles.
-OPTIONS = ["--std=c++20", "--fmad=false", "--generate-line-info", "--ptxas-options=-v"]
+OPTIONS = ["--std=c++20", "--fmad=true", "--generate-line-info", "--ptxas-options=-v"]
 
 _nvrtc = None
 

@@ -22,6 +22,13 @@ KW_DEVICE constexpr int most_in() {
   return kBytes / widest < kMost ? kBytes / widest : kMost;
 }
 
+// How many rows are on their way while a thread works on one: two, unless its part of a row is more than kRowBytes.
+inline constexpr int kRowBytes = 96;
+template <int kElements, class... Types>
+KW_DEVICE constexpr int rows_ahead() {
+  return (static_cast<int>(sizeof(Types)) + ...) * kElements > kRowBytes ? 1 : 2;
+}
+
 // What a sum over several tiles of terms is kept in: tiles of a long row are added in double.
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;
@@ -51,39 +58,21 @@ KW_DEVICE Vector<T, N> load_in_row(const T* from, int left) {
     return load_vector<N>(from);
 }
 template <int N, bool kRagged, class T>
-KW_DEVICE Vector<T, N> load_in_row_once(const T* from, int left) {
-  if constexpr (kRagged) {
-    if (left < N) return load_some<N>(from, 0, left);
-  }
-  return load_vector_once<N>(from);
-}
-template <int N, bool kRagged, class T>
 KW_DEVICE void copy_in_row(Shared<Vector<T, N>> to, const T* from, int left) {
   if constexpr (kRagged)
     copy_some_async<N>(to, from, left);
   else
     copy_async<N>(to, from);
 }
-template <bool kRagged, bool kStreaming, int N, class T, class Index>
-KW_DEVICE void store_part(T* to, const Vector<T, N>& value, Index element, int64_t end) {
+template <bool kRagged, int N, class T, class Index>
+KW_DEVICE void store_in_row(T* to, const Vector<T, N>& value, Index element, int64_t end) {
   if (!kRagged || (element >= 0 && element + N <= end)) {
-    if constexpr (kStreaming)
-      store_vector_streaming(to, value);
-    else
-      store_vector(to, value);
+    store_vector(to, value);
   } else {
     KW_UNROLL
     for (int k = 0; k < N; ++k)
       if (element + k >= 0 && element + k < end) store(to + k, value[k]);
   }
-}
-template <bool kRagged, int N, class T, class Index>
-KW_DEVICE void store_in_row(T* to, const Vector<T, N>& value, Index element, int64_t end) {
-  store_part<kRagged, false>(to, value, element, end);
-}
-template <bool kRagged, int N, class T, class Index>
-KW_DEVICE void store_in_row_streaming(T* to, const Vector<T, N>& value, Index element, int64_t end) {
-  store_part<kRagged, true>(to, value, element, end);
 }
 
 // Where the sums of a thread's own columns are while it goes from row to row.

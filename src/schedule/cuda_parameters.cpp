@@ -21,35 +21,46 @@ constexpr Parameter kParameters[] = {
     {"row_elements", &CudaParameters::row_elements, 8, 128},
     {"row_threads", &CudaParameters::row_threads, 32, 1024},
     {"row_blocks", &CudaParameters::row_blocks, 1, 8},
+    {"long_elements", &CudaParameters::long_elements, 8, 128},
+    {"long_threads", &CudaParameters::long_threads, 32, 1024},
     {"wide_elements", &CudaParameters::wide_elements, 8, 128},
+    {"narrow_wide_elements", &CudaParameters::narrow_wide_elements, 8, 128},
     {"wide_threads", &CudaParameters::wide_threads, 32, 1024},
     {"lane_threads", &CudaParameters::lane_threads, 32, 1024},
     {"stream_elements", &CudaParameters::stream_elements, 8, 128},
+    {"narrow_part_elements", &CudaParameters::narrow_part_elements, 8, 128},
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
     {"held_ragged", &CudaParameters::held_ragged, 0, 1},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128},
     {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64},
     {"narrow_threads", &CudaParameters::narrow_threads, 32, 1024},
+    {"narrow_from", &CudaParameters::narrow_from, 0, 1 << 20},
     {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
     {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256},
     {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
     {"worker_threads", &CudaParameters::worker_threads, 32, 2048},
+    {"worker_rows", &CudaParameters::worker_rows, 1, 64},
     {"column_warps", &CudaParameters::column_warps, 1, 32},
     {"column_elements", &CudaParameters::column_elements, 1, 1024},
     {"shared_bytes", &CudaParameters::shared_bytes, 1024, 232448},
 };
 
 constexpr int64_t kOtherRegisters = 32;  // addresses, indices and what is being computed
-constexpr int64_t kLeastElements = 8;    // a vector of the narrowest type
+constexpr int64_t kNarrowOtherRegisters = 16;
+constexpr int64_t kLeastElements = 8;  // a vector of the narrowest type
+constexpr int64_t kMuchWork = 10;      // instructions for an element
 
 }  // namespace
 
 CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFacts& facts) {
   CudaParameters p;
   const int64_t held = std::max<int64_t>(1, facts.held);
+  p.shared_bytes = machine.shared_bytes;
   // Half of the threads that a multiprocessor takes keep memory busy, at two bytes an element.
   const int64_t wanted = machine.flight_bytes / (machine.threads / 2 * 2);
-  p.element_elements = kLeastElements;  // blocks enough keep it busy: nothing moves bytes faster than one vector each
+  // Blocks enough keep memory busy: nothing moves bytes faster than one vector each. Where there is much to compute,
+  // two share what a thread does once.
+  p.element_elements = facts.work < kMuchWork ? kLeastElements : 2 * kLeastElements;
   p.whole_elements = std::clamp<int64_t>(2 * wanted / held / kLeastElements * kLeastElements, kLeastElements, 32);
   // An element takes a register while it is held (half of one, if it is narrow, and room to unfold it). What a thread
   // has, where all blocks of a multiprocessor have so many threads together:
@@ -60,6 +71,15 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   while (p.row_elements > kLeastElements && !fits(p.row_elements, p.row_threads * p.row_blocks)) p.row_elements /= 2;
   p.wide_threads = machine.block_threads;
   while (p.wide_elements > kLeastElements && !fits(p.wide_elements, p.wide_threads)) p.wide_elements /= 2;
+  auto narrow_row_fits = [&](int64_t elements, int64_t threads) {
+    return facts.narrow_held * elements / 2 + kNarrowOtherRegisters <= machine.registers / threads;
+  };
+  while (p.long_elements > kLeastElements && !narrow_row_fits(p.long_elements, 2 * p.long_threads))
+    p.long_elements /= 2;
+  while (p.narrow_wide_elements > p.wide_elements && !narrow_row_fits(p.narrow_wide_elements, p.wide_threads))
+    p.narrow_wide_elements /= 2;
+  while (p.narrow_part_elements > kLeastElements && !narrow_row_fits(p.narrow_part_elements, p.stream_threads))
+    p.narrow_part_elements /= 2;
   // Streaming takes more registers than holding: it has two places to read from.
   while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads)) p.stream_elements /= 2;
   auto shared_fits = [&](int64_t bytes) {
@@ -71,11 +91,16 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
     return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
   };
   while (p.sum_elements > kLeastElements && !sums_fit(p.sum_elements)) p.sum_elements /= 2;
+  if (facts.column_sums == 0) {
+    p.narrow_sum_elements = 32;
+    while (p.narrow_sum_elements > p.sum_elements && !narrow_row_fits(p.narrow_sum_elements, p.sum_threads))
+      p.narrow_sum_elements /= 2;
+    return p;
+  }
   auto narrow_fits = [&](int64_t elements) {  // half a register for an element, and room to unfold a vector
     return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / p.narrow_threads;
   };
   while (p.narrow_sum_elements > kLeastElements && !narrow_fits(p.narrow_sum_elements)) p.narrow_sum_elements /= 2;
-  p.shared_bytes = machine.shared_bytes;
   return p;
 }
 

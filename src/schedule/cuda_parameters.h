@@ -13,7 +13,9 @@ namespace kw::schedule {
 // What the formulas know of a kernel.
 struct CudaKernelFacts {
   int64_t held = 1;         // tensors of which a thread holds elements
+  int64_t narrow_held = 2;  // half registers that an element of two bytes of each takes
   int64_t column_sums = 0;  // sums over rows that ride along, one per column
+  int64_t work = 0;         // instructions that an element takes, about
 };
 
 struct CudaParameters {
@@ -24,18 +26,23 @@ struct CudaParameters {
   int64_t whole_elements = 32;
   int64_t narrow_elements = 16;  // likewise, where they are read one by one
 
-  // Rows that registers hold: elements per thread, and threads of a block at most. Longer rows have wide_threads. Where
-  // a row is shorter than what a warp holds, several share a block of lane_threads.
+  // Rows that registers hold: elements per thread, and threads of a block at most. Longer rows have wide_threads; those
+  // of two bytes an element have long_threads before, with more elements each. Where a row is shorter than what a warp
+  // holds, several share a block of lane_threads.
   int64_t row_elements = 32;
-  int64_t row_threads = 512;
-  int64_t row_blocks = 2;  // of row_threads that shall fit on a multiprocessor
+  int64_t row_threads = 128;
+  int64_t row_blocks = 8;  // of row_threads that shall fit on a multiprocessor
+  int64_t long_elements = 64;
+  int64_t long_threads = 256;
   int64_t wide_elements = 32;
+  int64_t narrow_wide_elements = 32;  // of two bytes
   int64_t wide_threads = 1024;
   int64_t lane_threads = 128;
 
   // Rows that are read again in every stage: elements that a thread reads before it uses any; threads of a block that
   // has a multiprocessor for itself, of which two share it otherwise.
   int64_t stream_elements = 32;
+  int64_t narrow_part_elements = 32;  // likewise of two bytes, where the parts of a row are read one by one
   int64_t stream_threads = 1024;
 
   // Whether rows that begin anywhere have kernels that hold them, as other rows do (1), or are short or streamed (0).
@@ -47,10 +54,12 @@ struct CudaParameters {
   int64_t sum_elements = 16;
   int64_t narrow_sum_elements = 16;  // of two bytes, with sums in shared memory and more threads
   int64_t narrow_threads = 768;
+  int64_t narrow_from = 4096;  // shorter rows are better off with sums in registers
   int64_t shared_sum_elements = 32;
   int64_t shared_sum_bytes = 128;
   int64_t sum_threads = 512;
   int64_t worker_threads = 512;
+  int64_t worker_rows = 1;  // that each of those blocks has at least
 
   // Kernels over columns: warps that share the reduced axis, each with at least so many of its elements.
   int64_t column_warps = 16;

@@ -35,10 +35,19 @@ KW_DEVICE void KW_NAME(point_kernel)(KW_LIST(parameters)) {
 template <class Index>
 KW_DEVICE void stages(Index end) {
 // skeleton column_stage
-KW_UNROLL_SOME
-for (Index element = KW_EXPRESSION(first); element < KW_EXPRESSION(end); element += KW_EXPRESSION(step)) {
-  KW_STATEMENTS(position)
-  KW_STATEMENTS(body)
+{
+  const auto take = [&](Index element) {
+    KW_STATEMENTS(position)
+    KW_STATEMENTS(body)
+  };
+  const Index end_of_column = KW_EXPRESSION(end), step = KW_EXPRESSION(step);
+  Index element = KW_EXPRESSION(first);
+  // Without a question in between, so that all eight are read before the first is used.
+  for (; element < end_of_column - 7 * step; element += 8 * step) {
+    KW_UNROLL
+    for (int i = 0; i < 8; ++i) take(element + i * step);
+  }
+  for (; element < end_of_column; element += step) take(element);
 }
 // end
 }

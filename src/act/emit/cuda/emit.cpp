@@ -19,6 +19,9 @@ class PassEmitter {
   PassEmitter(const LoopProgram& program, const PassOptions& options)
       : program_(early_sums(split_sums(split_halves(program)))), options_(options), types_(program_.type_parameters) {}
 
+  static schedule::CudaKernelFacts facts_of(const KernelText& text) {
+    return {text.held, text.narrow_live, text.column_sums, text.work};
+  }
   Result<EmittedPass> run() {
     KW_CHECK(supported());
     EmittedPass out;
@@ -30,10 +33,9 @@ class PassEmitter {
     for (const LoopKernel& kernel : program_.kernels) {
       kernels.push_back(cpp::expand_reductions(kernel));
       texts.push_back(write_kernel(program_, kernels.back(), types_));
-      KW_TRY(schedule::CudaParameters p,
-             schedule::with_moves(
-                 schedule::start_parameters(options_.machine, {texts.back().held, texts.back().column_sums}),
-                 options_.moves));
+      KW_TRY(
+          schedule::CudaParameters p,
+          schedule::with_moves(schedule::start_parameters(options_.machine, facts_of(texts.back())), options_.moves));
       parameters.push_back(p);
       if (texts.back().plan.accumulates && workers_.empty())
         workers_ = workers_of(program_, kernels.back(), texts.back(), p);

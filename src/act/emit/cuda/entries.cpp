@@ -31,11 +31,22 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
              number(p.element_threads * p.whole_elements) + "), 4*multiprocessors))";
     case Shape::Rows: {
       if (text.plan.in_parts) return "max(1, min(" + sizes.points() + ", 2*multiprocessors))";
-      // As many blocks on a multiprocessor as have worker_threads together. A multiple of 8, so that all rows of a
+      // As many blocks on a multiprocessor as have worker_threads together, and two where rows are streamed; but few
+      // rows for a block cost more than they bring: each has a slice to write. A multiple of 8, so that all rows of a
       // block begin alike.
-      const std::string threads = "32*max(1, ceil_div(" + sizes.row() + ", " + number(32 * p.sum_elements) + "))";
-      return "max(1, min(" + sizes.points() + ", max(8, multiprocessors*max(2, min(8, " + number(p.worker_threads) +
-             "//(" + threads + ")))//8*8)))";
+      const int64_t each = text.column_sums > 0 ? p.sum_elements : std::max(p.sum_elements, p.narrow_sum_elements);
+      const std::string threads = "32*max(1, ceil_div(" + sizes.row() + ", " + number(32 * each) + "))";
+      const std::string streamed =
+          "min(1, " + sizes.row() + "//" + number(p.sum_threads * p.shared_sum_elements + 1) + ")";
+      // Rows of narrow elements that are not short have more threads, in blocks with sums in shared memory. How many
+      // slices there are cannot depend on types.
+      std::string all = number(p.worker_threads);
+      if (text.column_sums > 0 && p.narrow_threads > p.worker_threads)
+        all = "(" + all + " + " + number(p.narrow_threads - p.worker_threads) + "*min(1, " + sizes.row() + "//" +
+              number(p.narrow_from + 1) + "))";
+      const std::string blocks = "max(1 + " + streamed + ", min(8, " + all + "//(" + threads + ")))";
+      return "max(1, min(" + sizes.points() + ", max(8, min(ceil_div(" + sizes.points() + ", " + number(p.worker_rows) +
+             "), multiprocessors*" + blocks + ")//8*8)))";
     }
     case Shape::Columns:
     case Shape::Points:

@@ -49,16 +49,26 @@ std::string EntrySizes::parts(bool dense) const {
   return product(axes);
 }
 
-std::string EntrySizes::vector() const {
+std::string EntrySizes::of_each_type(const std::string& before) const {
   std::string out;
   std::set<std::string> seen;
   for (BufferId id : deciding()) {
     const Buffer& b = program_.buffers[static_cast<size_t>(id)];
     if (!seen.insert(type_text(b.type, program_.type_parameters)).second) continue;
-    const std::string one = "16//bytes(" + b.name + ")";
+    const std::string one = before + "bytes(" + b.name + ")";
     out = out.empty() ? one : "max(" + out + ", " + one + ")";
   }
-  return out.empty() ? "1" : "min(8, " + out + ")";
+  return out;
+}
+
+std::string EntrySizes::vector() const {
+  const std::string longest = of_each_type("16//");
+  return longest.empty() ? "1" : "min(8, " + longest + ")";
+}
+
+std::string EntrySizes::widest() const {
+  const std::string widest = of_each_type("");
+  return widest.empty() ? "4" : widest;
 }
 
 std::string EntrySizes::bytes(const std::vector<BufferId>& buffers) const {

@@ -22,12 +22,15 @@ class EntrySizes {
   std::string parts(bool dense) const;
   // Elements of a vector: of the narrowest of the large tensors, at most 8.
   std::string vector() const;
+  // Bytes of an element of the widest of them.
+  std::string widest() const;
   std::set<BufferId> deciding() const { return text_.large.empty() ? text_.vectors : text_.large; }
   // Bytes of an element of all of these.
   std::string bytes(const std::vector<BufferId>& buffers) const;
   std::string text(const ir::Size& size) const;
 
  private:
+  std::string of_each_type(const std::string& before) const;  // the greatest
   const std::vector<LoopAxisId>* with_inner(bool dense) const;
 
   const LoopProgram& program_;

@@ -40,19 +40,8 @@ std::string EntryWriter::vector_constant() const {
   return names.empty() ? "1" : "kw::vector_length<" + join(names, ", ") + ">()";
 }
 
-std::string EntryWriter::widest() const {
-  std::string widest;
-  std::set<std::string> seen;
-  for (BufferId id : sizes_.deciding()) {
-    if (!seen.insert(types_.stored(buffer(id).type)).second) continue;
-    const std::string one = "bytes(" + buffer(id).name + ")";
-    widest = widest.empty() ? one : "max(" + widest + ", " + one + ")";
-  }
-  return widest.empty() ? "4" : widest;
-}
-
 std::string EntryWriter::most_size(int64_t most, int64_t bytes) const {
-  return "min(" + number(most) + ", " + number(bytes) + "//" + widest() + ")";
+  return "min(" + number(most) + ", " + number(bytes) + "//" + sizes_.widest() + ")";
 }
 
 std::string EntryWriter::most_constant(int64_t most, int64_t bytes) const {
@@ -62,6 +51,24 @@ std::string EntryWriter::most_constant(int64_t most, int64_t bytes) const {
     if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
   }
   return "kw::most_in<" + join(names, ", ") + ">()";
+}
+
+// Of elements that take a register each `some`, of narrower ones as many as have its bytes but `most` at most; of wider
+// ones as many registers, but not less than the longest vector.
+std::string EntryWriter::elements_size(int64_t most, int64_t some) const {
+  return most > kLongestVector ? most_size(most, element_bytes(some)) : number(most);
+}
+std::string EntryWriter::elements_constant(int64_t most, int64_t some) const {
+  return most > kLongestVector ? most_constant(most, element_bytes(some)) : number(most);
+}
+// Where types differ, the widest has a vector as long as one of the narrowest.
+int64_t EntryWriter::element_bytes(int64_t some) const {
+  return std::max(kThreadBytes * some, is_mixed() ? 8 * kLongestVector : 0);
+}
+bool EntryWriter::is_mixed() const {
+  std::set<std::string> types;
+  for (BufferId id : sizes_.deciding()) types.insert(types_.stored(buffer(id).type));
+  return types.size() > 1;
 }
 
 std::string EntryWriter::threads_size(const Variant& variant, int64_t part) const {

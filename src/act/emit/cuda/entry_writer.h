@@ -32,6 +32,7 @@ class EntryWriter {
     std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
   };
 
+  static constexpr int64_t kLongestVector = 8;
   static constexpr int64_t kThreadBytes = 4;  // that a register holds
 
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
@@ -40,7 +41,11 @@ class EntryWriter {
   // the manifest, and as one of C++.
   std::string most_size(int64_t most, int64_t bytes) const;
   std::string most_constant(int64_t most, int64_t bytes) const;
-  std::string widest() const;  // bytes of an element of it
+  // Likewise where those that take a register each are `some`.
+  std::string elements_size(int64_t most, int64_t some) const;
+  std::string elements_constant(int64_t most, int64_t some) const;
+  int64_t element_bytes(int64_t some) const;
+  bool is_mixed() const;  // the large tensors have several types
   // A part of the threads that a block of the variant has at most.
   std::string threads_size(const Variant& variant, int64_t part = 1) const;
   // Guards of memory that is read and written in vectors.
@@ -107,9 +112,7 @@ class RowEntries : public EntryWriter {
   void held(bool ragged, const Held& how);
   void streamed(bool ragged);
   void any_strides();
-  bool is_mixed() const;  // the large tensors have several types
-  std::string elements_size(int64_t most) const;
-  std::string elements_constant(int64_t most) const;
+  std::string ahead_bytes(const std::string& each) const;
   std::string bytes_of_sums() const;
 };
 class PartEntries : public EntryWriter {

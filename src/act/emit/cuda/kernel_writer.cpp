@@ -47,11 +47,12 @@ class ElementWriter : public Writer {
     for (const Held& held : held_)
       loads.line(held.name + "[v] = " +
                  (lies_alike(held.buffer, held.at) ? "" : anywhere({held.buffer, held.at, kNoValue, kNoValue})) +
-                 (is_pointwise() ? "kw::load_in_row" : "kw::load_in_row_once") + "<kVector, kRagged>(" + held.address +
-                 ", " + left_in_row() + ");");
+                 "kw::load_in_row<kVector, kRagged>(" + held.address + ", " + left_in_row() + ");");
     fetch.append(used(position, {&loads}));
     fetch.append(loads);
     const Lines tile_lines = tiles();
+    for (const Value& value : kernel_.values)
+      if (level_of(value.axes) == Level::Element) text_.work += instructions(value);
     const bool summed = !sums.empty();
     Skeleton skeleton = Skeleton::load(kElementsFile, summed ? "summed_elements" : "elements");
     skeleton.name(summed ? "summed_kernel" : "kernel", text_.function)

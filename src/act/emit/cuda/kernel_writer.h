@@ -27,6 +27,8 @@ struct KernelText {
   std::vector<BufferId> cached;   // of which a part of the row is in shared memory, where rows are streamed
   std::vector<BufferId> ahead;    // of which the next row may be on its way
   int live = 0;                   // arrays of a row's elements that a thread has at once
+  int work = 0;                   // instructions that an element takes, about
+  int narrow_live = 0;            // half registers that they take where elements have two bytes
   int held = 0;                   // vectors of a row that a thread holds, per vector of the row
   int column_sums = 0, segment_sums = 0, other_sums = 0;
   bool ragged = false;  // its rows may begin anywhere, as long as all of them begin alike

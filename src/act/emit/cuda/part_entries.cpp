@@ -25,17 +25,18 @@ void PartEntries::tiled(bool ragged) {
   if (!text_.vectors.empty() && !ragged) whole_vectors(v);
   v.guards.push_back(short_index(sizes_.row()));
   const bool segments = text_.segment_sums > 0, summed = text_.plan.accumulates;
-  const int64_t each = p_.stream_elements;
-  v.arguments = {vector_constant(), number(each)};
+  // Ragged parts waste less with short tiles.
+  const int64_t narrow = ragged ? p_.stream_elements : std::max(p_.stream_elements, p_.narrow_part_elements);
+  const std::string each = elements_size(narrow, p_.stream_elements);
+  v.arguments = {vector_constant(), elements_constant(narrow, p_.stream_elements)};
   if (summed) v.arguments.push_back("kw::Place::Shared");
   v.arguments.push_back(ragged ? "true" : "false");
   const std::string parts = bracket(sizes_.parts(true));
-  const std::string tiles =
-      parts + "*ceil_div(" + sizes_.inner(true) + (ragged ? " + 7" : "") + ", " + number(32 * each) + ")";
+  const std::string tiles = parts + "*ceil_div(" + sizes_.inner(true) + (ragged ? " + 7" : "") + ", 32*" + each + ")";
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
   const std::string row_bytes = sizes_.bytes(text_.cached);
-  const std::string halves = "min(2, max(1, ceil_div(2*" + tiles + "*" + number(32 * each) + "*(" + row_bytes + "), " +
-                             number(3 * half) + ")))";
+  const std::string halves =
+      "min(2, max(1, ceil_div(2*" + tiles + "*32*" + each + "*(" + row_bytes + "), " + number(3 * half) + ")))";
   v.most_threads = ragged ? p_.stream_threads * 3 / 4 : p_.stream_threads;
   v.thread_bytes = kThreadBytes;
   const std::string warps = "max(1, min(" + threads_size(v, 64) + "*" + halves + ", " + tiles + "))";
@@ -49,7 +50,7 @@ void PartEntries::tiled(bool ragged) {
   if (!text_.cached.empty()) {
     const std::string room = "min(" + number(all) + ", " + number(half) + "*" + halves + ")";
     const std::string left = segments ? "(" + room + " - " + slot_bytes + ")" : room;
-    v.cached = "max(0, min(" + tiles + "*" + number(32 * each) + ", " + left + "//(" + row_bytes + ")//8*8))";
+    v.cached = "max(0, min(" + tiles + "*32*" + each + ", " + left + "//(" + row_bytes + ")//8*8))";
     v.shared = (segments ? slot_bytes + " + " : "") + v.cached + "*(" + row_bytes + ")";
   }
   write(v);

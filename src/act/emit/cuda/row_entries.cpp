@@ -7,7 +7,7 @@ namespace kw::act::cuda {
 namespace {
 
 constexpr int64_t kStaticShared = 4096;  // bytes that reductions may have of their own
-constexpr int64_t kLongestVector = 8;
+constexpr int64_t kRowBytes = 96;        // as in runtime/cuda/row.h
 
 }  // namespace
 
@@ -17,14 +17,15 @@ struct RowEntries::Held {
   int64_t most_threads, least_blocks;
   std::string place;
   int64_t bytes = 0;  // of an element at most; 0: any
+  int64_t from = 0;   // shorter rows are for another
 };
 
-// Ragged rows take some registers more; where there are none to spare, fewer threads have them: an eighth gives 8 to
-// each of those that are left where all had 64, which some backward passes exceed by as many again. They are for the
-// four parts of a multiprocessor alike: the warps of all its blocks are a multiple of four.
+// Ragged rows take some registers more; where there are none to spare, fewer threads have them: an eighth less gives 8
+// more to each that had 64, which some backward passes exceed by as many again. They are for the four parts of a
+// multiprocessor alike: the warps of all its blocks are a multiple of four.
 int64_t RowEntries::most_threads(int64_t threads, int64_t blocks, bool ragged) {
-  const int64_t step = blocks > 1 ? 64 : 128;
-  return ragged ? threads * (threads == 1024 ? 6 : 7) / 8 / step * step : threads;
+  if (!ragged || blocks > 1 || threads < 512) return threads;
+  return threads * (threads == 1024 ? 6 : 7) / 8 / 128 * 128;
 }
 
 std::string RowEntries::length(bool ragged) const { return bracket(sizes_.row() + (ragged ? " + 7" : "")); }
@@ -67,7 +68,7 @@ void RowEntries::lanes(bool ragged) {
   v.grid = summed ? workers_ : "ceil_div(" + bracket(sizes_.points()) + "*" + v.lanes + ", " + v.block + ")";
   if (summed) {
     const std::string sums = text_.column_sums > 0 ? bytes_of_sums() : "0";
-    v.shared = "max(" + sums + ", " + sizes_.bytes(text_.ahead) + ")*" + number(each) + "*" + v.block;
+    v.shared = "max(" + sums + ", " + ahead_bytes(number(each)) + ")*" + number(each) + "*" + v.block;
   }
   write(v);
 }
@@ -79,15 +80,16 @@ void RowEntries::held(bool ragged, const Held& how) {
             .why = ragged ? "The same, where rows begin anywhere." : how.why};
   v.ragged = ragged;
   fast(v);
-  if (how.bytes > 0) v.guards.push_back(widest() + " <= " + number(how.bytes));
+  if (how.bytes > 0) v.guards.push_back(sizes_.widest() + " <= " + number(how.bytes));
+  if (how.from > 0) v.guards.push_back(length(ragged) + " > " + number(how.from));
   v.most_threads = most_threads(how.most_threads, how.least_blocks, ragged && how.place != "Registers");
   v.thread_bytes = how.bytes > 0 ? how.bytes : kThreadBytes;
   v.guards.push_back(length(ragged) + " <= " + threads_size(v) + "*" + how.each);
   v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged);
-  v.least_blocks = how.least_blocks;
+  v.least_blocks = ragged ? std::max<int64_t>(1, how.least_blocks * 7 / 8) : how.least_blocks;
   v.block = threads(length(ragged), how.each, threads_size(v));
   v.grid = summed ? workers_ : sizes_.points();
-  std::string bytes = summed ? sizes_.bytes(text_.ahead) : "0";
+  std::string bytes = summed ? ahead_bytes(how.each) : "0";
   if (how.place == "Shared" && text_.column_sums > 0)
     bytes += " + " + number(text_.column_sums) + "*" + bytes_of_sums();
   if (bytes != "0") {
@@ -105,9 +107,9 @@ void RowEntries::streamed(bool ragged) {
             .why = ragged ? "The same, where rows begin anywhere." : "Rows of any length, read again in every stage."};
   v.ragged = ragged;
   fast(v);
-  const std::string each = elements_size(p_.stream_elements);
+  const std::string each = elements_size(p_.stream_elements, p_.stream_elements);
   const bool sums = text_.column_sums > 0;
-  v.arguments = arguments(vector_constant(), elements_constant(p_.stream_elements), true, true,
+  v.arguments = arguments(vector_constant(), elements_constant(p_.stream_elements, p_.stream_elements), true, true,
                           sums ? "Shared" : "Memory", ragged);
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
   const std::string row_bytes = sizes_.bytes(text_.cached);
@@ -151,24 +153,46 @@ void RowEntries::any_strides() {
 }
 
 EntryText RowEntries::run() {
-  const std::string sum = number(p_.sum_elements);
+  const bool columns = text_.column_sums > 0;
+  const int64_t sum = p_.sum_elements, narrow_sum = columns ? sum : std::max(sum, p_.narrow_sum_elements);
   for (bool ragged : {false, true}) {
     if (ragged && !text_.ragged) continue;
     lanes(ragged);
     if (!text_.plan.accumulates) {
-      held(ragged, {"", "Rows that the registers of a block hold.", elements_size(p_.row_elements),
-                    elements_constant(p_.row_elements), p_.row_threads, p_.row_blocks, ""});
-      if (p_.wide_elements * p_.wide_threads > p_.row_elements * p_.row_threads)
+      const int64_t row = p_.row_elements, wide = p_.wide_elements;
+      const int64_t narrow_wide = std::max(wide, p_.narrow_wide_elements);
+      held(ragged, {"", "Rows that the registers of a block hold.", elements_size(row, row),
+                    elements_constant(row, row), p_.row_threads, p_.row_blocks, ""});
+      if (!ragged && p_.long_elements * p_.long_threads > row * p_.row_threads)
+        held(ragged, {"_long", "Longer rows of narrow elements.", number(p_.long_elements), number(p_.long_elements),
+                      p_.long_threads, 1, "", 2});
+      if (narrow_wide * p_.wide_threads > row * p_.row_threads)
         held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.",
-                      elements_size(p_.wide_elements), elements_constant(p_.wide_elements), p_.wide_threads, 1, ""});
+                      elements_size(narrow_wide, wide), elements_constant(narrow_wide, wide), p_.wide_threads, 1, ""});
     } else {
-      held(ragged, {"", "Rows and sums that the registers of a block hold.", sum, sum, p_.sum_threads, 1, "Registers"});
-      if (text_.column_sums > 0) {
-        const std::string narrow = number(p_.narrow_sum_elements);
-        held(ragged, {"_narrow", "Rows of narrow elements: sums in shared memory leave registers to more threads.",
-                      narrow, narrow, p_.narrow_threads, 1, "Shared", 2});
-        // Of the widest type, a vector that is as long as one of the narrowest.
-        const int64_t bytes = std::max(p_.shared_sum_bytes, is_mixed() ? 8 * kLongestVector : 0);
+      const std::string narrow = number(p_.narrow_sum_elements);
+      const Held registers = {"",
+                              "Rows and sums that the registers of a block hold.",
+                              columns ? number(sum) : elements_size(narrow_sum, sum),
+                              columns ? number(sum) : elements_constant(narrow_sum, sum),
+                              p_.sum_threads,
+                              1,
+                              "Registers"};
+      Held shared = {"_narrow",
+                     "Rows of narrow elements: sums in shared memory leave registers to more threads.",
+                     narrow,
+                     narrow,
+                     p_.narrow_threads,
+                     1,
+                     "Shared",
+                     2};
+      // Ragged rows gain more from the vectors that stay in registers beside sums that do.
+      if (ragged) held(ragged, registers);
+      shared.from = ragged ? 0 : p_.narrow_from;
+      if (columns) held(ragged, shared);
+      if (!ragged) held(ragged, registers);
+      if (columns) {
+        const int64_t bytes = element_bytes(p_.shared_sum_bytes / kThreadBytes);
         held(ragged, {"_shared", "Rows that the registers of a block hold, and sums in shared memory.",
                       most_size(p_.shared_sum_elements, bytes), most_constant(p_.shared_sum_elements, bytes),
                       p_.sum_threads, 1, "Shared"});
@@ -180,17 +204,11 @@ EntryText RowEntries::run() {
   return std::move(out_);
 }
 
-// Of elements that take more than a register each, as many registers; but not less than the longest vector.
-std::string RowEntries::elements_size(int64_t most) const {
-  return most > kLongestVector ? most_size(most, kThreadBytes * most) : number(most);
-}
-std::string RowEntries::elements_constant(int64_t most) const {
-  return most > kLongestVector ? most_constant(most, kThreadBytes * most) : number(most);
-}
-bool RowEntries::is_mixed() const {
-  std::set<std::string> types;
-  for (BufferId id : sizes_.deciding()) types.insert(types_.stored(buffer(id).type));
-  return types.size() > 1;
+// Of an element in all rows that are on their way.
+std::string RowEntries::ahead_bytes(const std::string& each) const {
+  if (text_.ahead.empty()) return "0";
+  const std::string bytes = "(" + sizes_.bytes(text_.ahead) + ")";
+  return bytes + "*max(1, min(2, " + number(2 * kRowBytes) + "//(" + bytes + "*" + each + ")))";
 }
 std::string RowEntries::bytes_of_sums() const {
   for (const Stage& stage : kernel_.stages)

@@ -30,25 +30,7 @@ class RowWriter : public Writer {
   // Instructions, about, that a value takes from what a thread holds.
   int cost_of(ValueId v, const std::set<ValueId>& now, std::set<ValueId>& seen) {
     if (!now.contains(v) || !seen.insert(v).second) return 0;
-    int cost = kernel_[v].type.floating() && types_.rounds(kernel_[v].type) ? 2 : 1;
-    if (std::holds_alternative<Load>(kernel_[v].what)) cost = 0;  // what uses it converts it
-    if (const Map* map = std::get_if<Map>(&kernel_[v].what)) {
-      switch (map->op) {
-        case Op::Add:
-        case Op::Sub:
-        case Op::Mul:
-        case Op::Neg:
-        case Op::Max:
-        case Op::Min:
-        case Op::Select:
-        case Op::StopGradient:
-          break;
-        case Op::Cast:
-          break;
-        default:
-          cost = 8;
-      }
-    }
+    int cost = instructions(kernel_[v]);
     for (ValueId operand : operands_of(kernel_[v])) cost += cost_of(operand, now, seen);
     return cost;
   }
@@ -85,10 +67,14 @@ class RowWriter : public Writer {
           if (load && load->guard == kNoValue && is_large(load->at)) loads.insert({load->buffer});
         }
       text_.live = std::max(text_.live, static_cast<int>(loads.size() + alive.size()));
+      text_.narrow_live = std::max(text_.narrow_live, static_cast<int>(loads.size() + 2 * alive.size()));
       for (ValueId v : computed_in(*loops[s]))
         if (kept.contains(v)) done.insert(v);
     }
-    if (has_combine(kernel_)) text_.live += 2;  // what its runs take
+    if (has_combine(kernel_)) {  // what its runs take
+      text_.live += 2;
+      text_.narrow_live += 4;
+    }
   }
 
   void rows() {
@@ -330,37 +316,44 @@ class RowWriter : public Writer {
     return "(kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(" + sums + ") : 0)";
   }
 
-  // Whether the next row may be read while this one is worked on. It lands in shared memory, every thread's part in its
-  // own place, behind the sums that are there.
+  // Whether the next rows may be read while this one is worked on. They land in shared memory in turn, every thread's
+  // part in its own place, behind the sums that are there.
   bool prefetches() const { return !plan_.in_parts && !held_.empty(); }
+  // For every vector of a thread, in a row that it holds.
+  static void over_vectors(Lines& to, const Lines& body, const std::string& bound) {
+    to.line("KW_UNROLL");
+    to.open("for (int v = 0; v < kVectors; ++v) {");
+    to.line("const Index element = (v * lanes + lane) * kVector - shift;");
+    to.open("if (element < " + bound + ") {");
+    to.append(body);
+    to.close();
+    to.close();
+  }
   Lines ahead() {
-    Lines out;
+    Lines out = residents();
     if (!prefetches()) return out;
-    std::string before = sums_room();
-    Lines copies, loads;
+    std::string before = sums_room(), types;
+    Lines copies, loads, places;
+    const std::string slot = "(landing * kVectors + v) * kw::threads() + kw::thread()";
     for (const Held& held : held_) {
       const std::string type = types_.stored(buffer(held.buffer).type);
-      out.line("const auto " + held.name + "_next = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" + before +
-               ");");
-      before += (before.empty() ? "" : " + ") + ("kw::threads() * kElements * static_cast<int>(sizeof(" + type + "))");
-      loads.line("kw::copy_in_row<kVector, kRagged>(" + held.name + "_next + (v * kw::threads() + kw::thread()), " +
-                 held.address + ", " + left_in_row() + ");");
-      copies.line(held.name + "[v] = " + held.name + "_next[v * kw::threads() + kw::thread()];");
+      places.line("const auto " + held.name + "_next = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
+                  before + ");");
+      before += (before.empty() ? "" : " + ") +
+                ("kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(" + type + "))");
+      loads.line("kw::copy_in_row<kVector, kRagged>(" + held.name + "_next + (" + slot + "), " + held.address + ", " +
+                 left_in_row() + ");");
+      copies.line(held.name + "[v] = " + held.name + "_next[" + slot + "];");
+      types += ", " + type;
       text_.ahead.push_back(held.buffer);
     }
+    out.line("constexpr int kRowsAhead = kw::rows_ahead<kElements" + types + ">();");
+    out.line("int landing = 0;");
+    out.append(places);
     const Axes row = row_axes();
     Lines inner;
     if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
     inner.append(loads);
-    auto over_vectors = [](Lines& to, const Lines& body, const std::string& bound) {
-      to.line("KW_UNROLL");
-      to.open("for (int v = 0; v < kVectors; ++v) {");
-      to.line("const Index element = (v * lanes + lane) * kVector - shift;");
-      to.open("if (element < " + bound + ") {");
-      to.append(body);
-      to.close();
-      to.close();
-    };
     out.open("const auto prefetch = [&](Index from) {");
     out.open("if constexpr (kAhead) {");
     out.line("const Index point = kBlockRow ? from : from + kw::thread() / lanes;");
@@ -375,12 +368,42 @@ class RowWriter : public Writer {
     out.line("kw::copy_commit();");
     out.close();
     out.close("};");
-    out.line("prefetch(kw::block() * groups);");
+    out.open("for (landing = 0; landing < kRowsAhead; ++landing) {");
+    out.line("prefetch(kw::block() * groups + landing * step);");
+    out.close();
+    out.line("landing = 0;");
     advance_.open("if constexpr (kAhead) {");
-    advance_.line("kw::copy_wait<0>();");
+    advance_.line("kw::copy_wait<kRowsAhead - 1>();");
     over_vectors(advance_, copies, "end");
-    advance_.line("prefetch(start + step);");
+    advance_.line("prefetch(start + kRowsAhead * step);");
+    advance_.line("landing = (landing + 1) % kRowsAhead;");
     advance_.close();
+    return out;
+  }
+
+  // All rows of a block begin alike, so that what the first has beside it is beside the others too.
+  Lines residents() {
+    Lines out;
+    if (residents_.empty()) return out;
+    Lines loads;
+    out.line("constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;");
+    for (const Resident& resident : residents_) {
+      out.line("kw::Vector<" + types_.stored(buffer(resident.buffer).type) + ", kVector> " + resident.name +
+               "[kVectors];");
+      loads.line(resident.name + "[v] = " + resident.load + ";");
+    }
+    const Axes row = row_axes();
+    Lines inner, shift;
+    if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
+    inner.append(loads);
+    shift.line("const Index shift = " + shift_text(row) + ";");
+    out.open("if constexpr (kResident) {");
+    out.line("const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);");
+    out.line("const Index point = first < points ? first : 0;");
+    out.append(used(positions("point", nest_.parallel, false), {&shift, &inner}));
+    out.append(shift);
+    over_vectors(out, inner, "length");
+    out.close();
     return out;
   }
 
@@ -392,8 +415,7 @@ class RowWriter : public Writer {
     for (const Held& held : held_) {
       const size_t first = *held.stages.begin();
       const bool only = held.stages.size() == 1;
-      const std::string load = std::string(only ? "kw::load_in_row_once" : "kw::load_in_row") + "<kVector, kRagged>(" +
-                               held.address + ", " + left_in_row() + ");";
+      const std::string load = "kw::load_in_row<kVector, kRagged>(" + held.address + ", " + left_in_row() + ");";
       const std::string cache = cache_of(held) + "[slot]";
       if (held.stages.contains(number)) {
         if (number == first || only) {

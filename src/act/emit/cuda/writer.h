@@ -109,9 +109,6 @@ class Writer {
  protected:
   bool has_vectors() const { return plan_.shape == Shape::Elements || plan_.shape == Shape::Rows; }
 
-  // Nothing but moves every byte once: marks of that only slow it down.
-  bool is_pointwise() const { return plan_.shape == Shape::Elements && !plan_.accumulates; }
-
   Level level_of(const Axes& axes) const {
     if (!has_vectors()) {
       for (LoopAxisId axis : axes)
@@ -234,6 +231,36 @@ class Writer {
       text_.offsets.push_back(run.offset);
   }
 
+  // That a value takes from its operands, about.
+  int instructions(const Value& value) const {
+    if (std::holds_alternative<Load>(value.what)) return 0;  // what uses it converts it
+    if (const Map* map = std::get_if<Map>(&value.what)) {
+      switch (map->op) {
+        case Op::Add:
+        case Op::Sub:
+        case Op::Mul:
+        case Op::Neg:
+        case Op::Max:
+        case Op::Min:
+        case Op::Abs:
+        case Op::Eq:
+        case Op::Ne:
+        case Op::Lt:
+        case Op::Le:
+        case Op::And:
+        case Op::Or:
+        case Op::Not:
+        case Op::Select:
+        case Op::StopGradient:
+        case Op::Cast:
+          break;
+        default:
+          return 8;
+      }
+    }
+    return value.type.floating() && types_.rounds(value.type) ? 2 : 1;
+  }
+
   // ---- rows that begin anywhere ----
   // Whether the access has its rows where the kernel's first one has: then their vectors are the same.
   bool lies_alike(BufferId id, const std::vector<Index>& at) const {
@@ -291,10 +318,32 @@ class Writer {
       held->stages.insert(stage_);
       return name->second + "[v][k]";
     }
-    if (declared_.insert(from).second)
-      body_->vector.line("const auto " + name->second + " = " + anywhere(load) + "kw::load_vector<kVector>(" + from +
-                         ");");
+    if (declared_.insert(from).second) {
+      const std::string vector = anywhere(load) + "kw::load_vector<kVector>(" + from + ")";
+      std::string resident;
+      if (stays(load)) {
+        auto same =
+            std::find_if(residents_.begin(), residents_.end(), [&](const Resident& r) { return r.load == vector; });
+        if (same == residents_.end())
+          same = residents_.insert(same, {load.buffer, names_.fresh(buffer(load.buffer).name + "_all"), vector});
+        resident = "kResident ? " + same->name + "[v] : ";
+      }
+      body_->vector.line("const auto " + name->second + " = " + resident + vector + ";");
+    }
     return name->second + "[k]";
+  }
+  // Vectors that are the same for every row, in the place of a block's threads: where a block goes from row to row and
+  // has the registers, they are read once.
+  struct Resident {
+    BufferId buffer;
+    std::string name, load;
+  };
+  bool stays(const Load& load) const {
+    if (plan_.shape != Shape::Rows || !plan_.accumulates || plan_.in_parts) return false;
+    const Axes row = row_axes();
+    for (LoopAxisId axis : axes_of_access(load.at))
+      if (!has(row, axis)) return false;
+    return true;
   }
   // A vector of a tensor whose rows lie elsewhere.
   std::string anywhere(const Load& load) {
@@ -349,9 +398,8 @@ class Writer {
     const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
     body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
     body.element.line(name + "[k] = " + stored_text(store) + ";");
-    body.stores.line("kw::store_in_row" + std::string(is_pointwise() ? "" : "_streaming") + "<kRagged>(" +
-                     address(store.buffer, store.at, true) + ", " + name + ", " + first_ + ", " +
-                     names_.size(nest_.inner) + ");");
+    body.stores.line("kw::store_in_row<kRagged>(" + address(store.buffer, store.at, true) + ", " + name + ", " +
+                     first_ + ", " + names_.size(nest_.inner) + ");");
   }
   // A statement that counts an element, where it is one of the row.
   static std::string counted(const std::string& statement) { return "if (!kRagged || row_mask >> k & 1) " + statement; }
@@ -565,7 +613,8 @@ class Writer {
   KernelText text_;
   std::string first_;                                // the index of a vector's first element along the innermost axis
   std::map<std::string, std::string> vector_names_;  // by address
-  std::set<std::string> declared_;                   // vectors of the present stage, by address
+  std::set<std::string> declared_;
+  std::vector<Resident> residents_;  // vectors of the present stage, by address
   std::vector<Held> held_;
   size_t stage_ = 0;
   Lines shared_, sums_, finish_, advance_;

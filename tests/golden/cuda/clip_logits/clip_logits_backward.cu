@@ -54,10 +54,9 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
         const Index element = vector * kVector;
         const Index row = rows == 1 ? 0 : element / cols;
         const Index first_col = element - row * cols;
-        d_y0_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y0.at(row, first_col), static_cast<int>(reach -
+        d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(row, first_col), static_cast<int>(reach - first_col));
+        similarity_v[v] = kw::load_in_row<kVector, kRagged>(similarity.at(row, first_col), static_cast<int>(reach -
             first_col));
-        similarity_v[v] = kw::load_in_row_once<kVector, kRagged>(similarity.at(row, first_col),
-            static_cast<int>(reach - first_col));
       }
     }
     KW_UNROLL
@@ -76,7 +75,7 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
           grad_similarity_v[k] = T(d_y0_i * scale);
         }
         v3_slices_total += v3_slices_part;
-        kw::store_in_row_streaming<kRagged>(grad_similarity.at(row, first_col), grad_similarity_v, first_col, cols);
+        kw::store_in_row<kRagged>(grad_similarity.at(row, first_col), grad_similarity_v, first_col, cols);
       }
     }
   }
@@ -142,6 +141,8 @@ KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_sca
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
+  int landing = 0;
   const auto v3_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -153,15 +154,18 @@ KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_sca
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v3_slices_v_next + (v * kw::threads() + kw::thread()),
-                v3_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v3_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v3_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -172,15 +176,16 @@ KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_sca
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> v3_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          v3_slices_v[v] = v3_slices_v_next[v * kw::threads() + kw::thread()];
+          v3_slices_v[v] = v3_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> v3_total_total = 0;
     lane = kw::anew(lane);
@@ -191,7 +196,7 @@ KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_sca
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v3_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v3_slices.at(element), static_cast<int>(reach -
+            v3_slices_v[v] = kw::load_in_row<kVector, kRagged>(v3_slices.at(element), static_cast<int>(reach -
                 element));
           }
         }
@@ -242,12 +247,23 @@ void clip_logits_backward_totals_short(const T* logit_scale, const T* d_scale, T
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
 void clip_logits_backward_totals(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
                                  int workers) {
   clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false,
       int>(
       {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
+void clip_logits_backward_totals_long(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
+                                      int workers) {
+  clip_logits_backward_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({logit_scale},
+                                                                                                 {d_scale},
+                                                                                                 {grad_logit_scale},
+                                                                                                 {v3_slices, {1}},
+                                                                                                 workers, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -279,7 +295,7 @@ void clip_logits_backward_totals_short_ragged(const T* logit_scale, const T* d_s
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
 void clip_logits_backward_totals_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
                                         const T32* v3_slices, int workers) {
   clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true,

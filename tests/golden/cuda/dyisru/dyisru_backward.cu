@@ -64,10 +64,29 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v9_slices_sums(v9_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(TW32)), length,
                                                                     tiles);
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  kw::Vector<W, kVector> weight_all[kVectors];
+  if constexpr (kResident) {
+    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
+    const Index point = first < points ? first : 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (v * lanes + lane) * kVector - shift;
+      if (element < length) {
+        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+            : kw::load_vector<kVector>(weight.at(element));
+      }
+    }
+  }
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0));
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kw::threads() * kElements *
+      kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(TW)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -81,17 +100,20 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -105,16 +127,17 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
     kw::Vector<TW, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const T32 alpha_i = kw::load(alpha.at(0));
     lane = kw::anew(lane);
@@ -125,9 +148,9 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
                 element));
-            x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
                 element));
           }
         }
@@ -137,8 +160,8 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-              : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           T32 grad_alpha_slices_part = 0;
           kw::Vector<TW32, kVector> v8_slices_terms;
           kw::Vector<TW32, kVector> v9_slices_terms;
@@ -160,7 +183,7 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
           grad_alpha_slices_total += grad_alpha_slices_part;
           v8_slices_sums.add(tile, v, element, v8_slices_terms);
           v9_slices_sums.add(tile, v, element, v9_slices_terms);
-          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
@@ -185,18 +208,6 @@ void dyisru_backward_short(const T* x, const T* alpha, const W* weight, const TW
       {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void dyisru_backward(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x, T32* grad_alpha_slices,
-                     TW32* v8_slices, TW32* v9_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
-                     int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v8_slices_stride_0,
-                     int64_t v9_slices_stride_0) {
-  dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0, 1}},
-      {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
-}
-
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
 KW_KERNEL((kw::most_in<768, 1536, T, TW>()), 1)
 void dyisru_backward_narrow(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x,
@@ -204,6 +215,18 @@ void dyisru_backward_narrow(const T* x, const T* alpha, const W* weight, const T
                             int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                             int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0, 1}},
+      {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
+void dyisru_backward(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x, T32* grad_alpha_slices,
+                     TW32* v8_slices, TW32* v9_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
+                     int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v8_slices_stride_0,
+                     int64_t v9_slices_stride_0) {
+  dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0, 1}},
       {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
@@ -340,11 +363,20 @@ KW_DEVICE void dyisru_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::
   const Index i_hidden = point;
   kw::Total<true, TW32> v8_total_total = 0;
   kw::Total<true, TW32> v9_total_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index worker_2 = element;
-    v8_total_total += kw::load(v8_slices.at(worker_2, i_hidden));
-    v9_total_total += kw::load(v9_slices.at(worker_2, i_hidden));
+  {
+    const auto take = [&](Index element) {
+      const Index worker_2 = element;
+      v8_total_total += kw::load(v8_slices.at(worker_2, i_hidden));
+      v9_total_total += kw::load(v9_slices.at(worker_2, i_hidden));
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   TW32 v8_total = static_cast<TW32>(v8_total_total);
   TW32 v9_total = static_cast<TW32>(v9_total_total);
@@ -392,6 +424,8 @@ KW_DEVICE void dyisru_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<co
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
+  int landing = 0;
   const auto grad_alpha_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -403,15 +437,18 @@ KW_DEVICE void dyisru_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<co
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()),
-                grad_alpha_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), grad_alpha_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -422,15 +459,16 @@ KW_DEVICE void dyisru_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<co
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> grad_alpha_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          grad_alpha_slices_v[v] = grad_alpha_slices_v_next[v * kw::threads() + kw::thread()];
+          grad_alpha_slices_v[v] = grad_alpha_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> grad_alpha_total_total = 0;
     lane = kw::anew(lane);
@@ -441,7 +479,7 @@ KW_DEVICE void dyisru_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<co
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            grad_alpha_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_alpha_slices.at(element),
+            grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
                 static_cast<int>(reach - element));
           }
         }
@@ -482,10 +520,18 @@ void dyisru_backward_2_short(T* grad_alpha, const T32* grad_alpha_slices, int wo
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
 void dyisru_backward_2(T* grad_alpha, const T32* grad_alpha_slices, int workers) {
   dyisru_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
+void dyisru_backward_2_long(T* grad_alpha, const T32* grad_alpha_slices, int workers) {
+  dyisru_backward_2_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({grad_alpha, {0}},
+                                                                                       {grad_alpha_slices, {1}},
+                                                                                       workers, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -511,7 +557,7 @@ void dyisru_backward_2_short_ragged(T* grad_alpha, const T32* grad_alpha_slices,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
 void dyisru_backward_2_ragged(T* grad_alpha, const T32* grad_alpha_slices, int workers) {
   dyisru_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);

@@ -129,19 +129,19 @@ KW_DEVICE void dyisru_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
 KW_KERNEL(256, 1)
 void dyisru_forward(const T* x, const T* alpha, const W* weight, const W* bias, TW* y, int batch_seq, int hidden,
                     int64_t x_stride_1, int64_t y_stride_1) {
-  dyisru_forward_elements<kw::vector_length<T, TW>(), 8, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
-                                                              {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq,
-                                                              hidden);
+  dyisru_forward_elements<kw::vector_length<T, TW>(), 16, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
+                                                               {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq,
+                                                               hidden);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void dyisru_forward_ragged(const T* x, const T* alpha, const W* weight, const W* bias, TW* y, int batch_seq, int hidden,
                            int64_t x_stride_1, int64_t y_stride_1) {
-  dyisru_forward_elements_by_rows<kw::vector_length<T, TW>(), 8, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
-                                                                            {weight, {1}}, {bias, {1}},
-                                                                            {y, {0, y_stride_1, 1}}, 1, batch_seq,
-                                                                            hidden);
+  dyisru_forward_elements_by_rows<kw::vector_length<T, TW>(), 16, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
+                                                                             {weight, {1}}, {bias, {1}},
+                                                                             {y, {0, y_stride_1, 1}}, 1, batch_seq,
+                                                                             hidden);
 }
 
 // Any strides.

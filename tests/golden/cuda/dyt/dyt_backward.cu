@@ -63,10 +63,29 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(WT32)), length,
                                                                     tiles);
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  kw::Vector<W, kVector> weight_all[kVectors];
+  if constexpr (kResident) {
+    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
+    const Index point = first < points ? first : 0;
+    const Index i_batch = batch == 1 ? 0 : point / seq;
+    const Index i_seq = point - i_batch * seq;
+    const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (v * lanes + lane) * kVector - shift;
+      if (element < length) {
+        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+            : kw::load_vector<kVector>(weight.at(element));
+      }
+    }
+  }
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0));
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kw::threads() * kElements *
+      kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -80,17 +99,20 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -104,16 +126,17 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
     kw::Vector<WT, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const W32 alpha_i = kw::load(alpha.at(0));
     lane = kw::anew(lane);
@@ -124,9 +147,9 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
                 element));
-            x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
                 element));
           }
         }
@@ -136,8 +159,8 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-              : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
           WT32 grad_alpha_slices_part = 0;
           kw::Vector<WT32, kVector> v6_slices_terms;
           kw::Vector<WT32, kVector> v7_slices_terms;
@@ -157,7 +180,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           grad_alpha_slices_total += grad_alpha_slices_part;
           v6_slices_sums.add(tile, v, element, v6_slices_terms);
           v7_slices_sums.add(tile, v, element, v7_slices_terms);
-          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
@@ -182,18 +205,6 @@ void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d
       {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
-void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
-                  WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
-                  int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
-                  int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
-}
-
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
 KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
 void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
@@ -201,6 +212,18 @@ void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* 
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
+      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
+void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
+                  WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
+                  int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
+                  int64_t v7_slices_stride_0) {
+  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
       {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
@@ -337,11 +360,20 @@ KW_DEVICE void dyt_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
   const Index i_hidden = point;
   kw::Total<true, WT32> v6_total_total = 0;
   kw::Total<true, WT32> v7_total_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index worker_2 = element;
-    v6_total_total += kw::load(v6_slices.at(worker_2, i_hidden));
-    v7_total_total += kw::load(v7_slices.at(worker_2, i_hidden));
+  {
+    const auto take = [&](Index element) {
+      const Index worker_2 = element;
+      v6_total_total += kw::load(v6_slices.at(worker_2, i_hidden));
+      v7_total_total += kw::load(v7_slices.at(worker_2, i_hidden));
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   WT32 v6_total = static_cast<WT32>(v6_total_total);
   WT32 v7_total = static_cast<WT32>(v7_total_total);
@@ -389,6 +421,8 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT32>();
+  int landing = 0;
   const auto grad_alpha_slices_v_next = kw::dynamic_shared<kw::Vector<WT32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -400,15 +434,18 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + (v * kw::threads() + kw::thread()),
-                grad_alpha_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), grad_alpha_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -419,15 +456,16 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<WT32, kVector> grad_alpha_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          grad_alpha_slices_v[v] = grad_alpha_slices_v_next[v * kw::threads() + kw::thread()];
+          grad_alpha_slices_v[v] = grad_alpha_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, WT32> grad_alpha_total_total = 0;
     lane = kw::anew(lane);
@@ -438,7 +476,7 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            grad_alpha_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_alpha_slices.at(element),
+            grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
                 static_cast<int>(reach - element));
           }
         }
@@ -480,10 +518,18 @@ void dyt_backward_2_short(W* grad_alpha, const WT32* grad_alpha_slices, int work
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, WT32>()), (kw::most_in<2, 8, WT32>()))
+KW_KERNEL((kw::most_in<128, 512, WT32>()), (kw::most_in<8, 32, WT32>()))
 void dyt_backward_2(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
   dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, false, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, WT32>()), 1)
+void dyt_backward_2_long(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
+  dyt_backward_2_rows<kw::vector_length<WT32>(), 64, false, true, false, false, int>({grad_alpha, {0}},
+                                                                                     {grad_alpha_slices, {1}}, workers,
+                                                                                     0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -509,7 +555,7 @@ void dyt_backward_2_short_ragged(W* grad_alpha, const WT32* grad_alpha_slices, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, WT32>()), (kw::most_in<2, 8, WT32>()))
+KW_KERNEL((kw::most_in<128, 512, WT32>()), (kw::most_in<7, 28, WT32>()))
 void dyt_backward_2_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
   dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, true, int>(
       {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);

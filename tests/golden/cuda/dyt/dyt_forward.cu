@@ -126,17 +126,18 @@ KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor
 KW_KERNEL(256, 1)
 void dyt_forward(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
                  int64_t x_stride_1, int64_t y_stride_1) {
-  dyt_forward_elements<kw::vector_length<T, WT>(), 8, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
-                                                           {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
+  dyt_forward_elements<kw::vector_length<T, WT>(), 16, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
+                                                            {bias, {1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void dyt_forward_ragged(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
                         int64_t x_stride_1, int64_t y_stride_1) {
-  dyt_forward_elements_by_rows<kw::vector_length<T, WT>(), 8, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
-                                                                         {weight, {1}}, {bias, {1}},
-                                                                         {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
+  dyt_forward_elements_by_rows<kw::vector_length<T, WT>(), 16, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
+                                                                          {weight, {1}}, {bias, {1}},
+                                                                          {y, {0, y_stride_1, 1}}, 1, batch_seq,
+                                                                          hidden);
 }
 
 // Any strides.

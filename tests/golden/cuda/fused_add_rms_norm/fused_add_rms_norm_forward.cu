@@ -54,8 +54,10 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto residual_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -69,17 +71,20 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(residual_v_next + (v * kw::threads() + kw::thread()),
-                residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(residual_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -93,16 +98,17 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
     kw::Vector<T, kVector> residual_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          residual_v[v] = residual_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          residual_v[v] = residual_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, float> mean_sum_total = 0;
     lane = kw::anew(lane);
@@ -136,7 +142,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
             if (!kRagged || row_mask >> k & 1) mean_sum_part += h * h;
             y1_v[k] = T(residual_2);
           }
-          kw::store_in_row_streaming<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
+          kw::store_in_row<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
         }
       }
       mean_sum_total += mean_sum_part;
@@ -188,7 +194,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
             const float h_2 = h * rstd_i;
             y0_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(h_2)));
           }
-          kw::store_in_row_streaming<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
+          kw::store_in_row<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
         }
       }
     }
@@ -206,11 +212,32 @@ void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* we
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<5, 20, T, WT>()))
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
   fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false,
+      int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
+void fused_add_rms_norm_forward_long(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
+                                     int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
+                                     int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
+void fused_add_rms_norm_forward_wide(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
+                                     int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
+                                     int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, false, false,
       int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
@@ -237,11 +264,22 @@ void fused_add_rms_norm_forward_short_ragged(const T* x, const T* residual, cons
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, T, WT>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<4, 16, T, WT>()))
 void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                        int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                        int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
   fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true,
+      int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+void fused_add_rms_norm_forward_wide_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
+                                            int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
+                                            int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, false, true,
       int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);

@@ -165,8 +165,8 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
 KW_KERNEL(256, 1)
 void geglu_backward(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
                     int64_t d_y_stride_1, int64_t grad_x_stride_1) {
-  geglu_backward_elements<kw::vector_length<T>(), 8, int>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}},
-                                                          {grad_x, {0, grad_x_stride_1, 1}}, 1, batch_seq, half, x_2);
+  geglu_backward_elements<kw::vector_length<T>(), 16, int>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}},
+                                                           {grad_x, {0, grad_x_stride_1, 1}}, 1, batch_seq, half, x_2);
 }
 
 // Rows that begin anywhere, and not alike: an element at a time.

@@ -120,15 +120,16 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
 // Vectors along the innermost axis.
 KW_KERNEL(256, 1)
 void geglu_forward(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
-  geglu_forward_elements<kw::vector_length<T>(), 8, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}}, 1, batch_seq,
-                                                         x_2_2, x_2);
+  geglu_forward_elements<kw::vector_length<T>(), 16, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}}, 1,
+                                                          batch_seq, x_2_2, x_2);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void geglu_forward_ragged(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
-  geglu_forward_elements_by_rows<kw::vector_length<T>(), 8, true, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}},
-                                                                       1, batch_seq, x_2_2, x_2);
+  geglu_forward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({x, {0, x_stride_1, 1}},
+                                                                        {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
+                                                                        x_2);
 }
 
 // Any strides.

@@ -111,8 +111,8 @@ KW_DEVICE void gelu_erf_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::
 KW_KERNEL(256, 1)
 void gelu_erf_backward(const T* x, const T* d_y, T* grad_x, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  gelu_erf_backward_elements<kw::vector_length<T>(), 8, int64_t>({x, {0, 1}}, {d_y, {0, 1}}, {grad_x, {0, 1}}, 1,
-                                                                 whole);
+  gelu_erf_backward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 1}}, {d_y, {0, 1}}, {grad_x, {0, 1}}, 1,
+                                                                  whole);
   if (whole < n)
     gelu_erf_backward_elements<1, 1, int64_t>({x + whole, {0, 1}}, {d_y + whole, {0, 1}}, {grad_x + whole, {0, 1}}, 1,
                                               n - whole);

@@ -101,7 +101,7 @@ KW_DEVICE void gelu_tanh_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::
 KW_KERNEL(256, 1)
 void gelu_tanh_forward(const T* x, T* y, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  gelu_tanh_forward_elements<kw::vector_length<T>(), 8, int64_t>({x, {0, 1}}, {y, {0, 1}}, 1, whole);
+  gelu_tanh_forward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 1}}, {y, {0, 1}}, 1, whole);
   if (whole < n)
     gelu_tanh_forward_elements<1, 1, int64_t>({x + whole, {0, 1}}, {y + whole, {0, 1}}, 1, n - whole);
 }

@@ -229,8 +229,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                 mean_i));
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-              element), grad_x_v, element, width);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element),
+              grad_x_v, element, width);
         }
       }
     }
@@ -247,7 +247,7 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, cons
                          int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
                          int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                          int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, false, int>(
+  group_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 32, T>(), kw::Place::Shared, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
       {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
@@ -338,13 +338,22 @@ KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, 
   const Index i_channels_3 = point - channels_2 * channels_3;
   kw::Total<true, T32> grad_norm_weight_total_total = 0;
   kw::Total<true, T32> grad_norm_bias_total_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index worker_2 = element;
-    const T32 grad_norm_weight_slices_i = kw::load(grad_norm_weight_slices.at(worker_2, channels_2, i_channels_3));
-    const T32 grad_norm_bias_slices_i = kw::load(grad_norm_bias_slices.at(worker_2, channels_2, i_channels_3));
-    grad_norm_weight_total_total += grad_norm_weight_slices_i;
-    grad_norm_bias_total_total += grad_norm_bias_slices_i;
+  {
+    const auto take = [&](Index element) {
+      const Index worker_2 = element;
+      const T32 grad_norm_weight_slices_i = kw::load(grad_norm_weight_slices.at(worker_2, channels_2, i_channels_3));
+      const T32 grad_norm_bias_slices_i = kw::load(grad_norm_bias_slices.at(worker_2, channels_2, i_channels_3));
+      grad_norm_weight_total_total += grad_norm_weight_slices_i;
+      grad_norm_bias_total_total += grad_norm_bias_slices_i;
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   T32 grad_norm_weight_total = static_cast<T32>(grad_norm_weight_total_total);
   T32 grad_norm_bias_total = static_cast<T32>(grad_norm_bias_total_total);

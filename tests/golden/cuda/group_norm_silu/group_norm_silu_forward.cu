@@ -180,8 +180,8 @@ KW_DEVICE void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor
             const T32 rounded = kw::round_to<T>(sum_2);
             y_v[k] = T(rounded * kw::sigmoid(rounded));
           }
-          kw::store_in_row_streaming<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-              element), y_v, element, width);
+          kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v,
+              element, width);
         }
       }
     }
@@ -195,14 +195,10 @@ void group_norm_silu_forward(const T* x, const W* norm_weight, const W* norm_bia
                              int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
                              int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                              int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps, int cached) {
-  group_norm_silu_forward_rows<kw::vector_length<T>(), 16, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                       {norm_weight, {norm_weight_stride_0}},
-                                                                       {norm_bias, {norm_bias_stride_0}},
-                                                                       {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                       {mean, {mean_stride_0, mean_stride_1}},
-                                                                       {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
-                                                                       channels_3, 1, height_width, channels, eps, 0,
-                                                                       cached);
+  group_norm_silu_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, 1, height_width, channels, eps, 0, cached);
 }
 
 // The same, where parts begin anywhere.
@@ -213,14 +209,10 @@ void group_norm_silu_forward_ragged(const T* x, const W* norm_weight, const W* n
                                     int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                     int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps,
                                     int cached) {
-  group_norm_silu_forward_rows<kw::vector_length<T>(), 16, true, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                      {norm_weight, {norm_weight_stride_0}},
-                                                                      {norm_bias, {norm_bias_stride_0}},
-                                                                      {y, {y_stride_0, y_stride_1, 0, 1}},
-                                                                      {mean, {mean_stride_0, mean_stride_1}},
-                                                                      {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
-                                                                      channels_3, 1, height_width, channels, eps, 0,
-                                                                      cached);
+  group_norm_silu_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, 1, height_width, channels, eps, 0, cached);
 }
 
 // Any strides.

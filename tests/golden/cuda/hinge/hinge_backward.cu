@@ -121,8 +121,8 @@ KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void hinge_backward(const T* pred, const T* target, const T* d_y, T* grad_pred, T* grad_target, int64_t n) {
-  hinge_backward_elements<kw::vector_length<T>(), 8, int64_t>({pred, {0, 1}}, {target, {0, 1}}, {d_y},
-                                                              {grad_pred, {0, 1}}, {grad_target, {0, 1}}, 1, n);
+  hinge_backward_elements<kw::vector_length<T>(), 16, int64_t>({pred, {0, 1}}, {target, {0, 1}}, {d_y},
+                                                               {grad_pred, {0, 1}}, {grad_target, {0, 1}}, 1, n);
 }
 
 // The same, an element at a time.

@@ -52,10 +52,8 @@ KW_DEVICE void huber_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
         const Index element = vector * kVector;
         const Index row = rows == 1 ? 0 : element / cols;
         const Index first_col = element - row * cols;
-        pred_v[v] = kw::load_in_row_once<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach -
-            first_col));
-        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach -
-            first_col));
+        pred_v[v] = kw::load_in_row<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
+        target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
       }
     }
     KW_UNROLL
@@ -126,6 +124,8 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
+  int landing = 0;
   const auto y_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -137,15 +137,18 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()),
-                y_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -156,15 +159,16 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> y_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          y_slices_v[v] = y_slices_v_next[v * kw::threads() + kw::thread()];
+          y_slices_v[v] = y_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> y_total_total = 0;
     lane = kw::anew(lane);
@@ -175,8 +179,7 @@ KW_DEVICE void huber_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach -
-                element));
+            y_slices_v[v] = kw::load_in_row<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -217,10 +220,17 @@ void huber_forward_totals_short(T* y, const T32* y_slices, int workers, int rows
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
 void huber_forward_totals(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
   huber_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
       {y}, {y_slices, {1}}, workers, rows, cols, delta, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
+void huber_forward_totals_long(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
+  huber_forward_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                          rows, cols, delta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -246,7 +256,7 @@ void huber_forward_totals_short_ragged(T* y, const T32* y_slices, int workers, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
 void huber_forward_totals_ragged(T* y, const T32* y_slices, int workers, int rows, int cols, double delta) {
   huber_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {y_slices, {1}}, workers, rows, cols, delta, 0, 0);

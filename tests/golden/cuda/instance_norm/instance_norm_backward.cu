@@ -221,7 +221,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
             const T32 difference = T32(2.0) * (quotient_4 * (T32(x_v[v][k]) - mean_2_i)) - quotient_5;
             grad_x_v[k] = T(kw::round_to<T>(quotient + kw::round_to<T>(difference)) - quotient_6);
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
         }
       }
     }
@@ -238,7 +238,7 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
                             int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                             int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                             int64_t grad_bias_slices_stride_0, int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, false, int>(
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), kw::Place::Shared, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
@@ -322,11 +322,20 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
   const Index channel = point;
   kw::Total<true, WT32> grad_weight_total_total = 0;
   kw::Total<true, WT32> grad_bias_total_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index worker_2 = element;
-    grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, channel));
-    grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, channel));
+  {
+    const auto take = [&](Index element) {
+      const Index worker_2 = element;
+      grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, channel));
+      grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, channel));
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   WT32 grad_weight_total = static_cast<WT32>(grad_weight_total_total);
   WT32 grad_bias_total = static_cast<WT32>(grad_bias_total_total);

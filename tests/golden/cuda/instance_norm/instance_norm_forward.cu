@@ -56,6 +56,8 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -71,15 +73,18 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
           if (element < length) {
             const Index i_height = height == 1 ? 0 : element / width;
             const Index first_i_width = element - i_height * width;
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, channel,
-                i_height, first_i_width), static_cast<int>(reach - first_i_width));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -92,15 +97,16 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> mean_i_sum_total = 0;
     kw::Total<kStreamed, T32> mean_2_i_sum_total = 0;
@@ -236,8 +242,7 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
             const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
             y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
           }
-          kw::store_in_row_streaming<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width,
-              width);
+          kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
         }
       }
     }
@@ -260,13 +265,27 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, WT>()), (kw::most_in<2, 8, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<8, 32, T, WT>()))
 void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std, int batch,
                            int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
   instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
+void instance_norm_forward_long(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
+                                int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
+                                int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
+                                int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
+                                int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -318,7 +337,7 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T, WT>()), (kw::most_in<2, 8, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<7, 28, T, WT>()))
 void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                   int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                   int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,

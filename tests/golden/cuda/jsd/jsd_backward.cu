@@ -170,11 +170,11 @@ KW_KERNEL(256, 1)
 void jsd_backward(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student, T* grad_log_teacher,
                   int tokens, int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0,
                   int64_t grad_log_student_stride_0, int64_t grad_log_teacher_stride_0, double beta) {
-  jsd_backward_elements<kw::vector_length<T>(), 8, int>({log_student, {log_student_stride_0, 1}},
-                                                        {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
-                                                        {grad_log_student, {grad_log_student_stride_0, 1}},
-                                                        {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
-                                                        vocab, beta);
+  jsd_backward_elements<kw::vector_length<T>(), 16, int>({log_student, {log_student_stride_0, 1}},
+                                                         {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
+                                                         {grad_log_student, {grad_log_student_stride_0, 1}},
+                                                         {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
+                                                         vocab, beta);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
@@ -183,7 +183,7 @@ void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_
                          T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                          int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
                          int64_t grad_log_teacher_stride_0, double beta) {
-  jsd_backward_elements_by_rows<kw::vector_length<T>(), 8, true, int>(
+  jsd_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
       {grad_log_student, {grad_log_student_stride_0, 1}}, {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
       vocab, beta);

@@ -45,8 +45,10 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto log_teacher_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+  const auto log_student_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -59,17 +61,20 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(log_teacher_v_next + (v * kw::threads() + kw::thread()),
-                log_teacher.at(token, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(log_student_v_next + (v * kw::threads() + kw::thread()),
-                log_student.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(log_teacher_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), log_teacher.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(log_student_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), log_student.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -82,16 +87,17 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
     kw::Vector<T, kVector> log_teacher_v[kVectors];
     kw::Vector<T, kVector> log_student_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          log_teacher_v[v] = log_teacher_v_next[v * kw::threads() + kw::thread()];
-          log_student_v[v] = log_student_v_next[v * kw::threads() + kw::thread()];
+          log_teacher_v[v] = log_teacher_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          log_student_v[v] = log_student_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const double difference = 1.0 - beta;
     kw::Total<kStreamed, T32> teacher_kl_i_sum_total = 0;
@@ -104,9 +110,9 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            log_teacher_v[v] = kw::load_in_row_once<kVector, kRagged>(log_teacher.at(token, element),
+            log_teacher_v[v] = kw::load_in_row<kVector, kRagged>(log_teacher.at(token, element),
                 static_cast<int>(reach - element));
-            log_student_v[v] = kw::load_in_row_once<kVector, kRagged>(log_student.at(token, element),
+            log_student_v[v] = kw::load_in_row<kVector, kRagged>(log_student.at(token, element),
                 static_cast<int>(reach - element));
           }
         }
@@ -165,10 +171,28 @@ void jsd_forward_short(const T* log_student, const T* log_teacher, T* teacher_kl
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                  int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
   jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void jsd_forward_long(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
+                      int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
+  jsd_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
+void jsd_forward_wide(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
+                      int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
@@ -194,10 +218,19 @@ void jsd_forward_short_ragged(const T* log_student, const T* log_teacher, T* tea
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void jsd_forward_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                         int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
   jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+void jsd_forward_wide_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
+                             int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
@@ -255,10 +288,8 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        teacher_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(teacher_kl.at(element), static_cast<int>(reach -
-            element));
-        student_kl_v[v] = kw::load_in_row_once<kVector, kRagged>(student_kl.at(element), static_cast<int>(reach -
-            element));
+        teacher_kl_v[v] = kw::load_in_row<kVector, kRagged>(teacher_kl.at(element), static_cast<int>(reach - element));
+        student_kl_v[v] = kw::load_in_row<kVector, kRagged>(student_kl.at(element), static_cast<int>(reach - element));
       }
     }
     KW_UNROLL
@@ -324,6 +355,8 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
+  int landing = 0;
   const auto y_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -335,15 +368,18 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + (v * kw::threads() + kw::thread()),
-                y_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(y_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -354,15 +390,16 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> y_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          y_slices_v[v] = y_slices_v_next[v * kw::threads() + kw::thread()];
+          y_slices_v[v] = y_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> y_total_total = 0;
     lane = kw::anew(lane);
@@ -373,8 +410,7 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            y_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach -
-                element));
+            y_slices_v[v] = kw::load_in_row<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
@@ -415,10 +451,17 @@ void jsd_forward_2_totals_short(T* y, const T32* y_slices, int workers, int toke
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
 void jsd_forward_2_totals(T* y, const T32* y_slices, int workers, int tokens, double beta) {
   jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
       {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
+void jsd_forward_2_totals_long(T* y, const T32* y_slices, int workers, int tokens, double beta) {
+  jsd_forward_2_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({y}, {y_slices, {1}}, workers,
+                                                                                          tokens, beta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -443,7 +486,7 @@ void jsd_forward_2_totals_short_ragged(T* y, const T32* y_slices, int workers, i
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
 void jsd_forward_2_totals_ragged(T* y, const T32* y_slices, int workers, int tokens, double beta) {
   jsd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);

@@ -130,10 +130,10 @@ KW_KERNEL(256, 1)
 void kl_div_backward(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target, int tokens,
                      int vocab, int64_t log_pred_stride_0, int64_t target_stride_0, int64_t grad_log_pred_stride_0,
                      int64_t grad_target_stride_0) {
-  kl_div_backward_elements<kw::vector_length<T>(), 8, int>({log_pred, {log_pred_stride_0, 1}},
-                                                           {target, {target_stride_0, 1}}, {d_y},
-                                                           {grad_log_pred, {grad_log_pred_stride_0, 1}},
-                                                           {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
+  kl_div_backward_elements<kw::vector_length<T>(), 16, int>({log_pred, {log_pred_stride_0, 1}},
+                                                            {target, {target_stride_0, 1}}, {d_y},
+                                                            {grad_log_pred, {grad_log_pred_stride_0, 1}},
+                                                            {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
@@ -141,11 +141,11 @@ KW_KERNEL(256, 1)
 void kl_div_backward_ragged(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                             int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
                             int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
-  kl_div_backward_elements_by_rows<kw::vector_length<T>(), 8, true, int>({log_pred, {log_pred_stride_0, 1}},
-                                                                         {target, {target_stride_0, 1}}, {d_y},
-                                                                         {grad_log_pred, {grad_log_pred_stride_0, 1}},
-                                                                         {grad_target, {grad_target_stride_0, 1}},
-                                                                         tokens, vocab);
+  kl_div_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({log_pred, {log_pred_stride_0, 1}},
+                                                                          {target, {target_stride_0, 1}}, {d_y},
+                                                                          {grad_log_pred, {grad_log_pred_stride_0, 1}},
+                                                                          {grad_target, {grad_target_stride_0, 1}},
+                                                                          tokens, vocab);
 }
 
 // Any strides.

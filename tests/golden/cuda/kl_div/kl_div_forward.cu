@@ -48,10 +48,10 @@ KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tens
         const Index element = vector * kVector;
         const Index token = tokens == 1 ? 0 : element / vocab;
         const Index first_i_vocab = element - token * vocab;
-        target_v[v] = kw::load_in_row_once<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
+        target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
             first_i_vocab));
-        log_pred_v[v] = kw::load_in_row_once<kVector, kRagged>(log_pred.at(token, first_i_vocab),
-            static_cast<int>(reach - first_i_vocab));
+        log_pred_v[v] = kw::load_in_row<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach -
+            first_i_vocab));
       }
     }
     KW_UNROLL
@@ -119,6 +119,8 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
+  int landing = 0;
   const auto v9_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -130,15 +132,18 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v9_slices_v_next + (v * kw::threads() + kw::thread()),
-                v9_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v9_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v9_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -149,15 +154,16 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> v9_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          v9_slices_v[v] = v9_slices_v_next[v * kw::threads() + kw::thread()];
+          v9_slices_v[v] = v9_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> v9_total_total = 0;
     lane = kw::anew(lane);
@@ -168,7 +174,7 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v9_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v9_slices.at(element), static_cast<int>(reach -
+            v9_slices_v[v] = kw::load_in_row<kVector, kRagged>(v9_slices.at(element), static_cast<int>(reach -
                 element));
           }
         }
@@ -209,10 +215,17 @@ void kl_div_forward_totals_short(T* y, const T32* v9_slices, int workers, int to
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
 void kl_div_forward_totals(T* y, const T32* v9_slices, int workers, int tokens) {
   kl_div_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
       {y}, {v9_slices, {1}}, workers, tokens, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
+void kl_div_forward_totals_long(T* y, const T32* v9_slices, int workers, int tokens) {
+  kl_div_forward_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({y}, {v9_slices, {1}},
+                                                                                           workers, tokens, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -237,7 +250,7 @@ void kl_div_forward_totals_short_ragged(T* y, const T32* v9_slices, int workers,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
 void kl_div_forward_totals_ragged(T* y, const T32* v9_slices, int workers, int tokens) {
   kl_div_forward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {v9_slices, {1}}, workers, tokens, 0, 0);

@@ -46,8 +46,10 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -60,17 +62,20 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
-                static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -83,16 +88,17 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const T32 sum_square_i = kw::load(sum_square.at(row));
     const bool holds = sum_square_i == T32(0.0);
@@ -176,7 +182,7 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
             grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
                 T32(x_v[v][k]))));
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
@@ -194,11 +200,31 @@ void l2_normalize_backward_short(const T* x, const T32* sum_square, const T* d_y
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void l2_normalize_backward(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                            int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                            int64_t grad_x_stride_0, T32 eps) {
   l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void l2_normalize_backward_long(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
+                                int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
+                                int64_t grad_x_stride_0, T32 eps) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
+void l2_normalize_backward_wide(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
+                                int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
+                                int64_t grad_x_stride_0, T32 eps) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -224,11 +250,21 @@ void l2_normalize_backward_short_ragged(const T* x, const T32* sum_square, const
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                   int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                   int64_t grad_x_stride_0, T32 eps) {
   l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+void l2_normalize_backward_wide_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
+                                       int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
+                                       int64_t grad_x_stride_0, T32 eps) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }

@@ -40,6 +40,8 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -52,15 +54,18 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -72,15 +77,16 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> sum_square_i_total = 0;
     lane = kw::anew(lane);
@@ -150,7 +156,7 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
           for (int k = 0; k < kVector; ++k) {
             y_v[k] = T(kw::divide(T32(x_v[v][k]), max));
           }
-          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }
@@ -166,10 +172,18 @@ void l2_normalize_forward_short(const T* x, T* y, T32* sum_square, int rows, int
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                           int64_t sum_square_stride_0, T32 eps) {
   l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void l2_normalize_forward_long(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
+                               int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
+  l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
@@ -198,7 +212,7 @@ void l2_normalize_forward_short_ragged(const T* x, T* y, T32* sum_square, int ro
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
   l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(

@@ -68,10 +68,28 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
                                                                           room * static_cast<int>(sizeof(T32)),
                                                                           length, tiles);
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  kw::Vector<W, kVector> weight_all[kVectors];
+  if constexpr (kResident) {
+    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
+    const Index point = first < points ? first : 0;
+    const Index row = point;
+    const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (v * lanes + lane) * kVector - shift;
+      if (element < length) {
+        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+            : kw::load_vector<kVector>(weight.at(element));
+      }
+    }
+  }
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kw::threads() * kElements *
+      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -84,17 +102,20 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
-                static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -107,16 +128,17 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const T32 mean_i = kw::load(mean.at(row));
     const T32 rstd_i = kw::load(rstd.at(row));
@@ -146,8 +168,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-              : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T32, kVector> grad_weight_slices_terms;
           kw::Vector<T32, kVector> grad_bias_slices_terms;
           KW_UNROLL
@@ -212,8 +234,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-              : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -221,7 +243,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
                 mean_i));
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
@@ -243,19 +265,6 @@ void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, con
       {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
-                         T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
-                         int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
-                         int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
-                         int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
-}
-
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
 KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
@@ -264,6 +273,19 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
+      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                         T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
+                         int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                         int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
+                         int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
       {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
@@ -408,11 +430,20 @@ KW_DEVICE void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::T
   const Index col = point;
   kw::Total<true, T32> grad_weight_total_total = 0;
   kw::Total<true, T32> grad_bias_total_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index worker_2 = element;
-    grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, col));
-    grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, col));
+  {
+    const auto take = [&](Index element) {
+      const Index worker_2 = element;
+      grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, col));
+      grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, col));
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   T32 grad_weight_total = static_cast<T32>(grad_weight_total_total);
   T32 grad_bias_total = static_cast<T32>(grad_bias_total_total);

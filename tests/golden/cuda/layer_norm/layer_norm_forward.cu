@@ -52,6 +52,8 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -64,15 +66,18 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -84,15 +89,16 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> mean_i_sum_total = 0;
     lane = kw::anew(lane);
@@ -204,7 +210,7 @@ KW_DEVICE void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<cons
             const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * T32(weight_v[k]) + T32(bias_v[k]);
             y_v[k] = T(sum_2);
           }
-          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }
@@ -225,12 +231,25 @@ void layer_norm_forward_short(const T* x, const W* weight, const W* bias, T* y, 
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void layer_norm_forward(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                         int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, T32 eps) {
   layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
       {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void layer_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
+                             int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
+                             T32 eps) {
+  layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                      {weight, {1}}, {bias, {1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {mean, {mean_stride_0}},
+                                                                                      {rstd, {rstd_stride_0}}, rows,
+                                                                                      cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -267,7 +286,7 @@ void layer_norm_forward_short_ragged(const T* x, const W* weight, const W* bias,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void layer_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                int64_t rstd_stride_0, T32 eps) {

@@ -44,6 +44,8 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -56,15 +58,18 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(token, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -76,15 +81,16 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     float reduce_max_x_float = kw::Least();
     lane = kw::anew(lane);
@@ -191,7 +197,7 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
             const float x_float = x_v[v][k];
             y_v[k] = T(x_float - sum);
           }
-          kw::store_in_row_streaming<kRagged>(y.at(token, element), y_v, element, vocab);
+          kw::store_in_row<kRagged>(y.at(token, element), y_v, element, vocab);
         }
       }
     }
@@ -211,12 +217,24 @@ void log_softmax_forward_short(const T* x, T* y, float* maximum, float* sum_exp,
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void log_softmax_forward(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab, int64_t x_stride_0,
                          int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
   log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void log_softmax_forward_long(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                              int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                              int64_t sum_exp_stride_0) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -252,7 +270,7 @@ void log_softmax_forward_short_ragged(const T* x, T* y, float* maximum, float* s
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void log_softmax_forward_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                 int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                 int64_t sum_exp_stride_0) {

@@ -35,10 +35,19 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
   const Index i_batch = batch == 1 ? 0 : point / hidden;
   const Index i_hidden = point - i_batch * hidden;
   kw::Total<true, T32> y_i_sum_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index i_seq = element;
-    y_i_sum_total += T32(kw::load(x.at(i_batch, i_seq, i_hidden)));
+  {
+    const auto take = [&](Index element) {
+      const Index i_seq = element;
+      y_i_sum_total += T32(kw::load(x.at(i_batch, i_seq, i_hidden)));
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   T32 y_i_sum = static_cast<T32>(y_i_sum_total);
   kw::warps_reduce(kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));

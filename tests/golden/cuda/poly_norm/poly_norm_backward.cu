@@ -83,8 +83,10 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   kw::Total<true, float> sum_slices_2_total = 0;
   kw::Total<true, float> sum_slices_3_total = 0;
   kw::Total<true, float> grad_bias_slices_total = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -98,17 +100,20 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -122,16 +127,17 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const float gathered_i = kw::load(gathered.at());
     const float gathered_3_i = kw::load(gathered_3.at());
@@ -256,7 +262,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
         }
       }
     }
@@ -299,7 +305,8 @@ void poly_norm_backward(const T* x, const float* gathered, const float* rstd, co
                         float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
                         int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                         int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+  poly_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Registers, false,
+      int>(
       {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
       {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
       {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
@@ -338,7 +345,8 @@ void poly_norm_backward_ragged(const T* x, const float* gathered, const float* r
                                T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                int64_t d_y_stride_1, int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+  poly_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Registers, true,
+      int>(
       {x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}}, {gathered_3},
       {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}},
       {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
@@ -415,14 +423,17 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, float, float, float, float>();
+  int landing = 0;
   const auto sum_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)));
-  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() *
+  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
       kElements * static_cast<int>(sizeof(float)));
+  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(float)));
+  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(float)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -433,21 +444,24 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(sum_slices_v_next + (v * kw::threads() + kw::thread()),
-                sum_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(sum_slices_2_v_next + (v * kw::threads() + kw::thread()),
-                sum_slices_2.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(sum_slices_3_v_next + (v * kw::threads() + kw::thread()),
-                sum_slices_3.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(grad_bias_slices_v_next + (v * kw::threads() + kw::thread()),
-                grad_bias_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), sum_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_2_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), sum_slices_2.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(sum_slices_3_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), sum_slices_3.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(grad_bias_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), grad_bias_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -461,18 +475,19 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     kw::Vector<float, kVector> sum_slices_3_v[kVectors];
     kw::Vector<float, kVector> grad_bias_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          sum_slices_v[v] = sum_slices_v_next[v * kw::threads() + kw::thread()];
-          sum_slices_2_v[v] = sum_slices_2_v_next[v * kw::threads() + kw::thread()];
-          sum_slices_3_v[v] = sum_slices_3_v_next[v * kw::threads() + kw::thread()];
-          grad_bias_slices_v[v] = grad_bias_slices_v_next[v * kw::threads() + kw::thread()];
+          sum_slices_v[v] = sum_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          sum_slices_2_v[v] = sum_slices_2_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          sum_slices_3_v[v] = sum_slices_3_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          grad_bias_slices_v[v] = grad_bias_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, float> sum_total_total = 0;
     kw::Total<kStreamed, float> sum_total_2_total = 0;
@@ -486,13 +501,13 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            sum_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach -
+            sum_slices_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach -
                 element));
-            sum_slices_2_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_2.at(element),
-                static_cast<int>(reach - element));
-            sum_slices_3_v[v] = kw::load_in_row_once<kVector, kRagged>(sum_slices_3.at(element),
-                static_cast<int>(reach - element));
-            grad_bias_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(grad_bias_slices.at(element),
+            sum_slices_2_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_2.at(element), static_cast<int>(reach -
+                element));
+            sum_slices_3_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_3.at(element), static_cast<int>(reach -
+                element));
+            grad_bias_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_bias_slices.at(element),
                 static_cast<int>(reach - element));
           }
         }
@@ -550,7 +565,7 @@ KW_KERNEL(128, 1)
 void poly_norm_backward_2_short(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                 const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
                                 float* total_3, int workers, int lanes) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, false, false, false, int>({grad_bias, {0}},
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 32, false, false, false, false, int>({grad_bias, {0}},
                                                                                              {sum_slices, {1}},
                                                                                              {sum_slices_2, {1}},
                                                                                              {sum_slices_3, {1}},
@@ -561,10 +576,34 @@ void poly_norm_backward_2_short(W* grad_bias, const float* sum_slices, const flo
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, float>()), 1)
+KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<3, 12, float>()))
 void poly_norm_backward_2(W* grad_bias, const float* sum_slices, const float* sum_slices_2, const float* sum_slices_3,
                           const float* grad_bias_slices, float* total, float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 64, float>(), false, true, false, false, int>(
+  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, false, int>(
+      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
+      {total_2}, {total_3}, workers, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, float>()), 1)
+void poly_norm_backward_2_long(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
+                               const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
+                               float* total_3, int workers) {
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 32, false, true, false, false, int>({grad_bias, {0}},
+                                                                                            {sum_slices, {1}},
+                                                                                            {sum_slices_2, {1}},
+                                                                                            {sum_slices_3, {1}},
+                                                                                            {grad_bias_slices, {1}},
+                                                                                            {total}, {total_2},
+                                                                                            {total_3}, workers, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
+void poly_norm_backward_2_wide(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
+                               const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
+                               float* total_3, int workers) {
+  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, false, int>(
       {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
       {total_2}, {total_3}, workers, 0, 0);
 }
@@ -588,7 +627,7 @@ KW_KERNEL(128, 1)
 void poly_norm_backward_2_short_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                        const float* sum_slices_3, const float* grad_bias_slices, float* total,
                                        float* total_2, float* total_3, int workers, int lanes) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 16, false, false, false, true, int>({grad_bias, {0}},
+  poly_norm_backward_2_rows<kw::vector_length<float>(), 32, false, false, false, true, int>({grad_bias, {0}},
                                                                                             {sum_slices, {1}},
                                                                                             {sum_slices_2, {1}},
                                                                                             {sum_slices_3, {1}},
@@ -599,11 +638,21 @@ void poly_norm_backward_2_short_ragged(W* grad_bias, const float* sum_slices, co
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, float>()), 1)
+KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<2, 8, float>()))
 void poly_norm_backward_2_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
                                  const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
                                  float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 64, float>(), false, true, false, true, int>(
+  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, true, int>(
+      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
+      {total_2}, {total_3}, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
+void poly_norm_backward_2_wide_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
+                                      const float* sum_slices_3, const float* grad_bias_slices, float* total,
+                                      float* total_2, float* total_3, int workers) {
+  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, true, int>(
       {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
       {total_2}, {total_3}, workers, 0, 0);
 }
@@ -683,7 +732,7 @@ KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::T
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void poly_norm_backward_3(W* grad_weight, const float* total, const float* total_2, const float* total_3) {
-  poly_norm_backward_3_elements<kw::vector_length<W>(), 8, int64_t>({grad_weight, {1}}, {total}, {total_2}, {total_3});
+  poly_norm_backward_3_elements<kw::vector_length<W>(), 16, int64_t>({grad_weight, {1}}, {total}, {total_2}, {total_3});
 }
 
 // The same, an element at a time.

@@ -61,6 +61,8 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -74,15 +76,18 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -95,15 +100,16 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, float> mean_sum_total = 0;
     kw::Total<kStreamed, float> mean_2_sum_total = 0;
@@ -208,7 +214,7 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
             const float y_i = sum_4 + weight_2_3 * (h * rstd_3_i);
             y_v[k] = T(y_i + bias_i_2);
           }
-          kw::store_in_row_streaming<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
         }
       }
     }
@@ -230,13 +236,27 @@ void poly_norm_forward_short(const T* x, const W* weight, const W* bias, T* y, f
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void poly_norm_forward(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                        int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                        float eps) {
   poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void poly_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
+                            int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
+                            float eps) {
+  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                     {weight, {weight_stride_0}},
+                                                                                     {bias, {0}},
+                                                                                     {y, {0, y_stride_1, 1}},
+                                                                                     {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                     {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                     hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -274,7 +294,7 @@ void poly_norm_forward_short_ragged(const T* x, const W* weight, const W* bias, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void poly_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                               float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                               int64_t y_stride_1, float eps) {

@@ -77,10 +77,10 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
         const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
         const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
         const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-        x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
             first_i_hidden));
-        d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_hidden),
-            static_cast<int>(reach - first_i_hidden));
+        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
+            first_i_hidden));
       }
     }
     KW_UNROLL
@@ -116,8 +116,7 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
         v11_slices_total += v11_slices_part;
         v14_slices_total += v14_slices_part;
         v15_slices_total += v15_slices_part;
-        kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden,
-            hidden);
+        kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden, hidden);
       }
     }
   }
@@ -212,14 +211,17 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, float, float, float, float>();
+  int landing = 0;
   const auto v8_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto v11_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)));
-  const auto v14_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto v15_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kw::threads() * kElements *
-      static_cast<int>(sizeof(float)) + kw::threads() * kElements * static_cast<int>(sizeof(float)) + kw::threads() *
+  const auto v11_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
       kElements * static_cast<int>(sizeof(float)));
+  const auto v14_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(float)));
+  const auto v15_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(float)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -230,21 +232,24 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v8_slices_v_next + (v * kw::threads() + kw::thread()),
-                v8_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(v11_slices_v_next + (v * kw::threads() + kw::thread()),
-                v11_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(v14_slices_v_next + (v * kw::threads() + kw::thread()),
-                v14_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(v15_slices_v_next + (v * kw::threads() + kw::thread()),
-                v15_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v8_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v8_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v11_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v11_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v14_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v14_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v15_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v15_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -258,18 +263,19 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
     kw::Vector<float, kVector> v14_slices_v[kVectors];
     kw::Vector<float, kVector> v15_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          v8_slices_v[v] = v8_slices_v_next[v * kw::threads() + kw::thread()];
-          v11_slices_v[v] = v11_slices_v_next[v * kw::threads() + kw::thread()];
-          v14_slices_v[v] = v14_slices_v_next[v * kw::threads() + kw::thread()];
-          v15_slices_v[v] = v15_slices_v_next[v * kw::threads() + kw::thread()];
+          v8_slices_v[v] = v8_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          v11_slices_v[v] = v11_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          v14_slices_v[v] = v14_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          v15_slices_v[v] = v15_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, float> v8_total_total = 0;
     kw::Total<kStreamed, float> v11_total_total = 0;
@@ -283,13 +289,13 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v8_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v8_slices.at(element), static_cast<int>(reach -
+            v8_slices_v[v] = kw::load_in_row<kVector, kRagged>(v8_slices.at(element), static_cast<int>(reach -
                 element));
-            v11_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v11_slices.at(element), static_cast<int>(reach -
+            v11_slices_v[v] = kw::load_in_row<kVector, kRagged>(v11_slices.at(element), static_cast<int>(reach -
                 element));
-            v14_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v14_slices.at(element), static_cast<int>(reach -
+            v14_slices_v[v] = kw::load_in_row<kVector, kRagged>(v14_slices.at(element), static_cast<int>(reach -
                 element));
-            v15_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v15_slices.at(element), static_cast<int>(reach -
+            v15_slices_v[v] = kw::load_in_row<kVector, kRagged>(v15_slices.at(element), static_cast<int>(reach -
                 element));
           }
         }
@@ -346,7 +352,7 @@ KW_KERNEL(128, 1)
 void poly_relu_backward_totals_short(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
                                      const float* v8_slices, const float* v11_slices, const float* v14_slices,
                                      const float* v15_slices, int workers, int lanes) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 16, false, false, false, false, int>({grad_bias, {0}},
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), 32, false, false, false, false, int>({grad_bias, {0}},
                                                                                                   {reduced},
                                                                                                   {reduced_2},
                                                                                                   {reduced_3},
@@ -358,10 +364,36 @@ void poly_relu_backward_totals_short(W* grad_bias, float* reduced, float* reduce
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, float>()), 1)
+KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<3, 12, float>()))
 void poly_relu_backward_totals(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3, const float* v8_slices,
                                const float* v11_slices, const float* v14_slices, const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<16, 64, float>(), false, true, false, false,
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, false,
+      int>(
+      {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
+      {v15_slices, {1}}, workers, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, float>()), 1)
+void poly_relu_backward_totals_long(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
+                                    const float* v8_slices, const float* v11_slices, const float* v14_slices,
+                                    const float* v15_slices, int workers) {
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), 32, false, true, false, false, int>({grad_bias, {0}},
+                                                                                                 {reduced}, {reduced_2},
+                                                                                                 {reduced_3},
+                                                                                                 {v8_slices, {1}},
+                                                                                                 {v11_slices, {1}},
+                                                                                                 {v14_slices, {1}},
+                                                                                                 {v15_slices, {1}},
+                                                                                                 workers, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
+void poly_relu_backward_totals_wide(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
+                                    const float* v8_slices, const float* v11_slices, const float* v14_slices,
+                                    const float* v15_slices, int workers) {
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, false,
       int>(
       {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
       {v15_slices, {1}}, workers, 0, 0);
@@ -387,7 +419,7 @@ KW_KERNEL(128, 1)
 void poly_relu_backward_totals_short_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
                                             const float* v8_slices, const float* v11_slices, const float* v14_slices,
                                             const float* v15_slices, int workers, int lanes) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 16, false, false, false, true, int>({grad_bias, {0}},
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), 32, false, false, false, true, int>({grad_bias, {0}},
                                                                                                  {reduced}, {reduced_2},
                                                                                                  {reduced_3},
                                                                                                  {v8_slices, {1}},
@@ -398,11 +430,22 @@ void poly_relu_backward_totals_short_ragged(W* grad_bias, float* reduced, float*
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, float>()), 1)
+KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<2, 8, float>()))
 void poly_relu_backward_totals_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
                                       const float* v8_slices, const float* v11_slices, const float* v14_slices,
                                       const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<16, 64, float>(), false, true, false, true,
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, true,
+      int>(
+      {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
+      {v15_slices, {1}}, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
+void poly_relu_backward_totals_wide_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
+                                           const float* v8_slices, const float* v11_slices, const float* v14_slices,
+                                           const float* v15_slices, int workers) {
+  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, true,
       int>(
       {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
       {v15_slices, {1}}, workers, 0, 0);
@@ -485,8 +528,8 @@ KW_DEVICE void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::T
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void poly_relu_backward_2(W* grad_weight, const float* reduced, const float* reduced_2, const float* reduced_3) {
-  poly_relu_backward_2_elements<kw::vector_length<W>(), 8, int64_t>({grad_weight, {1}}, {reduced}, {reduced_2},
-                                                                    {reduced_3});
+  poly_relu_backward_2_elements<kw::vector_length<W>(), 16, int64_t>({grad_weight, {1}}, {reduced}, {reduced_2},
+                                                                     {reduced_3});
 }
 
 // The same, an element at a time.

@@ -170,8 +170,8 @@ KW_DEVICE void poly_relu_forward_2_elements_by_rows(kw::Tensor<const T, 3> x, kw
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
 void poly_relu_forward_2(const T* x, const W* weight, const W* bias, T* y, int64_t n, int64_t weight_stride_0) {
-  poly_relu_forward_2_elements<kw::vector_length<T>(), 8, int64_t>({x, {0, 0, 1}}, {weight, {weight_stride_0}},
-                                                                   {bias, {0}}, {y, {0, 0, 1}}, 1, 1, n);
+  poly_relu_forward_2_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 0, 1}}, {weight, {weight_stride_0}},
+                                                                    {bias, {0}}, {y, {0, 0, 1}}, 1, 1, n);
 }
 
 // The same, an element at a time.

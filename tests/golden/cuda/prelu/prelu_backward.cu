@@ -64,9 +64,9 @@ KW_DEVICE void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
         const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
         const Index slot = (tile * kVectors + v) * 32 + kw::lane();
         if (element < end) {
-          x_v[v] = kw::load_in_row_once<kVector, kRagged>(x.at(i_batch, channel, i_height, element),
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element),
               static_cast<int>(reach - element));
-          d_y_v[v] = kw::load_in_row_once<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
+          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
               static_cast<int>(reach - element));
         }
       }
@@ -86,7 +86,7 @@ KW_DEVICE void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             if (!kRagged || row_mask >> k & 1) sum_part += chosen * x_i;
             grad_x_v[k] = T(T32((holds ? d_y_i : TW32(0.0)) + chosen * weight_i_2));
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
+          kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
         }
       }
       sum_total += sum_part;
@@ -107,12 +107,10 @@ void prelu_backward(const T* x, const W* weight, const TW* d_y, T* grad_x, W* gr
                     int height_width, int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
                     int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                     int64_t grad_weight_stride_0) {
-  prelu_backward_rows<kw::vector_length<T, TW>(), 8, false, int>({x, {x_stride_0, x_stride_1, 0, 1}},
-                                                                 {weight, {weight_stride_0}},
-                                                                 {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
-                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
-                                                                 {grad_weight, {grad_weight_stride_0}}, channels, batch,
-                                                                 1, height_width, 0, 0);
+  prelu_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 64, T, TW>(), false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}},
+      {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}}, {grad_weight, {grad_weight_stride_0}}, channels, batch, 1,
+      height_width, 0, 0);
 }
 
 // Any strides.

@@ -51,6 +51,8 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -64,15 +66,18 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(i_batch, i_seq,
-                element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -85,15 +90,16 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, float> variance_sum_total = 0;
     lane = kw::anew(lane);
@@ -166,7 +172,7 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
             const float x_3 = x_2 * rstd_i;
             y_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(x_3)));
           }
-          kw::store_in_row_streaming<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
         }
       }
     }
@@ -186,12 +192,24 @@ void rms_norm_llama_forward_short(const T* x, const W* weight, WT* y, float* rst
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, WT>()), (kw::most_in<2, 8, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<8, 32, T, WT>()))
 void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
   rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false,
       int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
+void rms_norm_llama_forward_long(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
+                                 int64_t x_stride_1, int64_t y_stride_1, float eps) {
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                              {weight, {1}},
+                                                                                              {y, {0, y_stride_1, 1}},
+                                                                                              {rstd, {0, 1}}, 1,
+                                                                                              batch_seq, hidden, eps, 0,
+                                                                                              0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -225,7 +243,7 @@ void rms_norm_llama_forward_short_ragged(const T* x, const W* weight, WT* y, flo
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T, WT>()), (kw::most_in<2, 8, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<7, 28, T, WT>()))
 void rms_norm_llama_forward_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                    int64_t x_stride_1, int64_t y_stride_1, float eps) {
   rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(

@@ -58,10 +58,29 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
   Index shift = 0;
   kw::Sums<W32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, tiles);
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  kw::Vector<W, kVector> weight_all[kVectors];
+  if constexpr (kResident) {
+    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
+    const Index point = first < points ? first : 0;
+    const Index row = point;
+    const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (v * lanes + lane) * kVector - shift;
+      if (element < length) {
+        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
+            : kw::load_vector<kVector>(weight.at(element));
+      }
+    }
+  }
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(W32)) : 0));
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(W32)) : 0) + kw::threads() * kElements * static_cast<int>(sizeof(T)));
+      kw::threads() * static_cast<int>(sizeof(W32)) : 0) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
@@ -73,17 +92,20 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
-                static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start += step) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -96,16 +118,17 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     kw::Vector<T, kVector> d_y_v[kVectors];
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const float rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, float> d_rstd_total = 0;
@@ -130,8 +153,8 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
           const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-              : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<W32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -179,8 +202,8 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-              : kw::load_vector<kVector>(weight.at(element));
+          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
@@ -188,7 +211,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
             const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + 2.0f * (quotient * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
@@ -208,18 +231,6 @@ void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rst
       lanes, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                             W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
-                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
-                             int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
-}
-
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
 KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
@@ -227,6 +238,18 @@ void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rs
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                             W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                             int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
       0);
@@ -358,10 +381,19 @@ KW_DEVICE void rms_norm_mixed_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   if (!inside) point = 0;
   const Index col = point;
   kw::Total<true, W32> grad_weight_total_total = 0;
-  KW_UNROLL_SOME
-  for (Index element = kw::warp(); element < end; element += kw::warps()) {
-    const Index worker_2 = element;
-    grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, col));
+  {
+    const auto take = [&](Index element) {
+      const Index worker_2 = element;
+      grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, col));
+    };
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 8; ++i) take(element + i * step);
+    }
+    for (; element < end_of_column; element += step) take(element);
   }
   W32 grad_weight_total = static_cast<W32>(grad_weight_total_total);
   kw::warps_reduce(kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts));

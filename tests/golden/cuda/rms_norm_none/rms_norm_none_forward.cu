@@ -47,6 +47,8 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -59,15 +61,18 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -79,15 +84,16 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T, kVector> x_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> mean_square_sum_total = 0;
     lane = kw::anew(lane);
@@ -156,7 +162,7 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
           for (int k = 0; k < kVector; ++k) {
             y_v[k] = TW(TW32(kw::round_to<T>(T32(x_v[v][k]) * rstd_i)) * TW32(weight_v[k]));
           }
-          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }
@@ -176,11 +182,22 @@ void rms_norm_none_forward_short(const T* x, const W* weight, TW* y, T* rstd, in
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, TW>()), (kw::most_in<2, 8, T, TW>()))
+KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<8, 32, T, TW>()))
 void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
   rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T, TW>()), 1)
+void rms_norm_none_forward_long(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
+                                int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {y_stride_0, 1}},
+                                                                                             {rstd, {rstd_stride_0}},
+                                                                                             rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -212,7 +229,7 @@ void rms_norm_none_forward_short_ragged(const T* x, const W* weight, TW* y, T* r
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T, TW>()), (kw::most_in<2, 8, T, TW>()))
+KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<7, 28, T, TW>()))
 void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                   int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
   rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, true, int>(

@@ -43,8 +43,10 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -57,17 +59,20 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + (v * kw::threads() + kw::thread()), d_y.at(row, element),
-                static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                d_y.at(row, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -82,16 +87,17 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
     constexpr bool kKeep = !kStreamed;
     T32 quotient_kept[kVectors][kVector];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          d_y_v[v] = d_y_v_next[v * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     const T32 maximum_i = kw::load(maximum.at(row));
     const T32 sum_exp_i = kw::load(sum_exp.at(row));
@@ -163,7 +169,7 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
                 sum_exp_i);
             grad_x_v[k] = T((T32(d_y_v[v][k]) - sum) * quotient);
           }
-          kw::store_in_row_streaming<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
       }
     }
@@ -184,11 +190,34 @@ void softmax_backward_short(const T* x, const T32* maximum, const T32* sum_exp, 
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void softmax_backward(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows, int cols,
                       int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                       int64_t grad_x_stride_0) {
   softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void softmax_backward_long(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
+                           int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
+                           int64_t d_y_stride_0, int64_t grad_x_stride_0) {
+  softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                    {maximum, {maximum_stride_0}},
+                                                                                    {sum_exp, {sum_exp_stride_0}},
+                                                                                    {d_y, {d_y_stride_0, 1}},
+                                                                                    {grad_x, {grad_x_stride_0, 1}},
+                                                                                    rows, cols, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
+void softmax_backward_wide(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
+                           int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
+                           int64_t d_y_stride_0, int64_t grad_x_stride_0) {
+  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
 }
@@ -220,11 +249,21 @@ void softmax_backward_short_ragged(const T* x, const T32* maximum, const T32* su
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void softmax_backward_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                              int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                              int64_t d_y_stride_0, int64_t grad_x_stride_0) {
   softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+void softmax_backward_wide_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
+                                  int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
+                                  int64_t d_y_stride_0, int64_t grad_x_stride_0) {
+  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
 }

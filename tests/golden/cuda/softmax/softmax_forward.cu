@@ -43,6 +43,8 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
+  int landing = 0;
   const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -55,15 +57,18 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + (v * kw::threads() + kw::thread()), x.at(row, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                x.at(row, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -77,15 +82,16 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
     constexpr bool kKeep = !kStreamed;
     T32 exp_kept[kVectors][kVector];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          x_v[v] = x_v_next[v * kw::threads() + kw::thread()];
+          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     T32 reduce_max = kw::Least();
     lane = kw::anew(lane);
@@ -187,7 +193,7 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
             const T32 exp = kKeep ? exp_kept[v][k] : kw::exp(T32(x_v[v][k]) - reduce_max);
             y_v[k] = T(kw::divide(exp, sum_exp_i));
           }
-          kw::store_in_row_streaming<kRagged>(y.at(row, element), y_v, element, cols);
+          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
         }
       }
     }
@@ -206,12 +212,23 @@ void softmax_forward_short(const T* x, T* y, T32* maximum, T32* sum_exp, int row
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void softmax_forward(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                      int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
   softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void softmax_forward_long(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
+                          int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
+  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                   {y, {y_stride_0, 1}},
+                                                                                   {maximum, {maximum_stride_0}},
+                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
+                                                                                   cols, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -244,7 +261,7 @@ void softmax_forward_short_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T>()), (kw::most_in<2, 8, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void softmax_forward_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                             int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
   softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(

@@ -99,7 +99,7 @@ KW_DEVICE void softplus_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::T
 KW_KERNEL(256, 1)
 void softplus_forward(const T* x, T* y, int64_t n, T32 threshold) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  softplus_forward_elements<kw::vector_length<T>(), 8, int64_t>({x, {0, 1}}, {y, {0, 1}}, 1, whole, threshold);
+  softplus_forward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 1}}, {y, {0, 1}}, 1, whole, threshold);
   if (whole < n)
     softplus_forward_elements<1, 1, int64_t>({x + whole, {0, 1}}, {y + whole, {0, 1}}, 1, n - whole, threshold);
 }

@@ -139,9 +139,9 @@ KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw:
 KW_KERNEL(256, 1)
 void swiglu_backward(const T* gate, const T* up, const T* d_y, T* grad_gate, T* grad_up, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  swiglu_backward_elements<kw::vector_length<T>(), 8, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {d_y, {0, 0, 1}},
-                                                               {grad_gate, {0, 0, 1}}, {grad_up, {0, 0, 1}}, 1, 1,
-                                                               whole);
+  swiglu_backward_elements<kw::vector_length<T>(), 16, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {d_y, {0, 0, 1}},
+                                                                {grad_gate, {0, 0, 1}}, {grad_up, {0, 0, 1}}, 1, 1,
+                                                                whole);
   if (whole < n)
     swiglu_backward_elements<1, 1, int64_t>({gate + whole, {0, 0, 1}}, {up + whole, {0, 0, 1}},
                                             {d_y + whole, {0, 0, 1}}, {grad_gate + whole, {0, 0, 1}},

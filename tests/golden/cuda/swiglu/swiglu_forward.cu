@@ -108,8 +108,8 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
 KW_KERNEL(256, 1)
 void swiglu_forward(const T* gate, const T* up, T* y, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
-  swiglu_forward_elements<kw::vector_length<T>(), 8, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {y, {0, 0, 1}}, 1, 1,
-                                                              whole);
+  swiglu_forward_elements<kw::vector_length<T>(), 16, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {y, {0, 0, 1}}, 1, 1,
+                                                               whole);
   if (whole < n)
     swiglu_forward_elements<1, 1, int64_t>({gate + whole, {0, 0, 1}}, {up + whole, {0, 0, 1}}, {y + whole, {0, 0, 1}},
                                            1, 1, n - whole);

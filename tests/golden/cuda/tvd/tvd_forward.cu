@@ -37,8 +37,10 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
+  int landing = 0;
   const auto p_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto q_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kw::threads() * kElements *
+  const auto q_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -51,17 +53,20 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(p_v_next + (v * kw::threads() + kw::thread()), p.at(token, element),
-                static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(q_v_next + (v * kw::threads() + kw::thread()), q.at(token, element),
-                static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(p_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                p.at(token, element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(q_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+                q.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -74,16 +79,17 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
     kw::Vector<T, kVector> p_v[kVectors];
     kw::Vector<T, kVector> q_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          p_v[v] = p_v_next[v * kw::threads() + kw::thread()];
-          q_v[v] = q_v_next[v * kw::threads() + kw::thread()];
+          p_v[v] = p_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
+          q_v[v] = q_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> sum_sum_total = 0;
     lane = kw::anew(lane);
@@ -94,8 +100,8 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            p_v[v] = kw::load_in_row_once<kVector, kRagged>(p.at(token, element), static_cast<int>(reach - element));
-            q_v[v] = kw::load_in_row_once<kVector, kRagged>(q.at(token, element), static_cast<int>(reach - element));
+            p_v[v] = kw::load_in_row<kVector, kRagged>(p.at(token, element), static_cast<int>(reach - element));
+            q_v[v] = kw::load_in_row<kVector, kRagged>(q.at(token, element), static_cast<int>(reach - element));
           }
         }
       }
@@ -137,9 +143,26 @@ void tvd_forward_short(const T* p, const T* q, T* reduced, int tokens, int vocab
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void tvd_forward(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0, int64_t q_stride_0) {
   tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void tvd_forward_long(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
+                      int64_t q_stride_0) {
+  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({p, {p_stride_0, 1}},
+                                                                               {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                               tokens, vocab, 0, 0);
+}
+
+// Rows that the registers of a block as large as can be hold.
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
+void tvd_forward_wide(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
+                      int64_t q_stride_0) {
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
       {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
@@ -161,10 +184,18 @@ void tvd_forward_short_ragged(const T* p, const T* q, T* reduced, int tokens, in
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void tvd_forward_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                         int64_t q_stride_0) {
   tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+void tvd_forward_wide_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
+                             int64_t q_stride_0) {
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
       {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
@@ -212,7 +243,7 @@ KW_DEVICE void tvd_forward_2_elements(kw::Tensor<const T, 1> reduced, kw::Tensor
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        reduced_v[v] = kw::load_in_row_once<kVector, kRagged>(reduced.at(element), static_cast<int>(reach - element));
+        reduced_v[v] = kw::load_in_row<kVector, kRagged>(reduced.at(element), static_cast<int>(reach - element));
       }
     }
     KW_UNROLL
@@ -271,6 +302,8 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   int turn = 0;
   Index shift = 0;
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
+  int landing = 0;
   const auto v1_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
@@ -282,15 +315,18 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
         for (int v = 0; v < kVectors; ++v) {
           const Index element = (v * lanes + lane) * kVector - shift;
           if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v1_slices_v_next + (v * kw::threads() + kw::thread()),
-                v1_slices.at(element), static_cast<int>(reach - element));
+            kw::copy_in_row<kVector, kRagged>(v1_slices_v_next + ((landing * kVectors + v) * kw::threads() +
+                kw::thread()), v1_slices.at(element), static_cast<int>(reach - element));
           }
         }
       }
       kw::copy_commit();
     }
   };
-  prefetch(kw::block() * groups);
+  for (landing = 0; landing < kRowsAhead; ++landing) {
+    prefetch(kw::block() * groups + landing * step);
+  }
+  landing = 0;
   for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
@@ -301,15 +337,16 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
     const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
     kw::Vector<T32, kVector> v1_slices_v[kVectors];
     if constexpr (kAhead) {
-      kw::copy_wait<0>();
+      kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = (v * lanes + lane) * kVector - shift;
         if (element < end) {
-          v1_slices_v[v] = v1_slices_v_next[v * kw::threads() + kw::thread()];
+          v1_slices_v[v] = v1_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
         }
       }
-      prefetch(start + step);
+      prefetch(start + kRowsAhead * step);
+      landing = (landing + 1) % kRowsAhead;
     }
     kw::Total<kStreamed, T32> v1_total_total = 0;
     lane = kw::anew(lane);
@@ -320,7 +357,7 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
           const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
           const Index slot = (tile * kVectors + v) * lanes + lane;
           if (element < end) {
-            v1_slices_v[v] = kw::load_in_row_once<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach -
+            v1_slices_v[v] = kw::load_in_row<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach -
                 element));
           }
         }
@@ -362,10 +399,17 @@ void tvd_forward_2_totals_short(T* y, const T32* v1_slices, int workers, int tok
 }
 
 // Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
 void tvd_forward_2_totals(T* y, const T32* v1_slices, int workers, int tokens) {
   tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
       {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
+}
+
+// Longer rows of narrow elements.
+KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
+void tvd_forward_2_totals_long(T* y, const T32* v1_slices, int workers, int tokens) {
+  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({y}, {v1_slices, {1}},
+                                                                                          workers, tokens, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -390,7 +434,7 @@ void tvd_forward_2_totals_short_ragged(T* y, const T32* v1_slices, int workers, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<448, 1792, T32>()), (kw::most_in<2, 8, T32>()))
+KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
 void tvd_forward_2_totals_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
   tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
       {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
