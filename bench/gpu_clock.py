@@ -3,8 +3,10 @@ that are interleaved and begin with an evicted cache."""
 
 import ctypes
 import functools
+import gc
 import glob
 import os
+import random
 import statistics
 import subprocess
 import time
@@ -236,11 +238,16 @@ class Clock:
         self.cuda.launch(self.evict_function, 8 * self.cuda.multiprocessors, 256, 0, values)
 
     def times(self, runs, repeats):
-        """Medians in ms between two events: calls of all runs in turn, queued without waiting, each from an evicted
-        cache. What a call costs on the host shows where the GPU waits for it."""
-        samples = [[] for _ in runs]
+        """Medians in ms between two events: calls of all in turns that are drawn, queued without waiting, each from an
+        evicted cache. What a call costs on the host shows where the GPU waits for it."""
+        samples, turns = [[] for _ in runs], list(range(len(runs)))
+        dice = random.Random(repeats)
+        gc.collect()
+        gc.disable()  # what one leaves behind is not collected while another is timed
         for r in range(repeats + 2):
-            for i, run in enumerate(runs):
+            dice.shuffle(turns)
+            for i in turns:
+                run = runs[i]
                 start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
                 self.evict()
                 start.record()
@@ -249,6 +256,7 @@ class Clock:
                 if r >= 2:
                     samples[i].append((start, stop))
         torch.cuda.synchronize()
+        gc.enable()
         return [statistics.median(a.elapsed_time(b) for a, b in pairs) for pairs in samples]
 
     def kernel_times(self, runs, repeats):

@@ -72,10 +72,10 @@ def example_of(folder):
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc here")
-def test_nvcc_compiles_the_kernels_and_their_calls(kw, understood, tmp_path):
-    assert kw("act", "softmax", "--target", "cuda", "--into", "cpp:on_gpu", "--yes").returncode == 0
-    folder = tmp_path / "on_gpu"
-    run("cmake", "-S", ".", "-B", "build", "-DCMAKE_CUDA_ARCHITECTURES=90", cwd=folder)
+def test_nvcc_compiles_kernels_and_calls_and_links_them_with_those_of_the_cpu(kw, understood, tmp_path):
+    assert kw("act", "softmax", "--into", "cpp:on_both", "--yes").returncode == 0
+    folder = tmp_path / "on_both"
+    run("cmake", "-S", ".", "-B", "build", cwd=folder)
     run("cmake", "--build", "build", cwd=folder)
     assert (folder / "build" / "example").exists()
 

@@ -103,7 +103,10 @@ class Launches {
   std::string text(const std::string& expression) const {
     std::string out = merged(expression);
     for (const auto& [known, name] : known_) out = replace_whole(std::move(out), known, name);
-    return python_size(out);
+    out = python_size(out);
+    for (const Buffer& buffer : pass_.buffers)
+      out = replace_whole(std::move(out), "bytes(" + buffer.name + ")", buffer.name + ".element_size()");
+    return out;
   }
   // A statement, unless it would say nothing.
   std::string named(const std::string& name, const std::string& expression) {

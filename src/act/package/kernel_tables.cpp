@@ -30,8 +30,9 @@ std::vector<std::string> headers_of(const OpForm& form, Target target) {
   return all;
 }
 
-std::string space(const OpForm& form, const OpPass& pass, std::size_t mixture) {
-  return fmt::format("kw_{}_{}_{}", form.name, pass.name, mixture);
+// Kernels of both targets may be linked into one library: nothing of them has the same name.
+std::string space(const OpForm& form, const OpPass& pass, Target target, std::size_t mixture) {
+  return fmt::format("kw_{}_types_{}_{}_{}", kernel::name_of(target), form.name, pass.name, mixture);
 }
 
 Status pass_by_type(const OpForm& form, const OpPass& pass, Target target, Lines& out) {
@@ -40,9 +41,10 @@ Status pass_by_type(const OpForm& form, const OpPass& pass, Target target, Lines
   for (std::size_t m = 0; m < form.mixtures.size(); ++m) {
     KW_TRY(const auto macros, type_macros(form.mixtures[m]));
     out.line("");
-    out.line("namespace " + space(form, pass, m) + " {");
+    out.line("namespace " + space(form, pass, target, m) + " {");
     for (const auto& [macro, type] : macros) out.line("#define " + macro + " " + type);
-    for (const std::string& symbol : symbols) out.line(fmt::format("#define {0} {0}_m{1}", symbol, m));
+    for (const std::string& symbol : symbols)
+      out.line(fmt::format("#define {0} {0}_{1}_{2}", symbol, kernel::name_of(target), m));
     out.line("#include \"" + code.file + "\"");
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       if (target == Target::Cpu) {
@@ -54,13 +56,14 @@ Status pass_by_type(const OpForm& form, const OpPass& pass, Target target, Lines
     }
     for (const std::string& symbol : symbols) out.line("#undef " + symbol);
     for (const auto& [macro, _] : macros) out.line("#undef " + macro);
-    out.line("}  // namespace " + space(form, pass, m));
+    out.line("}  // namespace " + space(form, pass, target, m));
   }
   out.line("");
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     std::vector<std::string> kernels;
     for (std::size_t m = 0; m < form.mixtures.size(); ++m)
-      kernels.push_back(fmt::format("{}::kw_kernel_{}{}", space(form, pass, m), i, target == Target::Cpu ? "" : "()"));
+      kernels.push_back(
+          fmt::format("{}::kw_kernel_{}{}", space(form, pass, target, m), i, target == Target::Cpu ? "" : "()"));
     KW_TRY(const std::string declared, kernel_table(form, pass, target, i));
     out.line("extern " + declared + ";");
     out.line(fmt::format("{} = {{{}}};", declared, join(kernels, ", ")));

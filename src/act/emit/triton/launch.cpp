@@ -18,19 +18,21 @@ Tile element_tile(const std::string& columns) {
 }
 
 // Few warps make short work of a reduction; a long row wants more, so that its elements fit into registers.
-Tile row_tile(const std::string& length, int loaded) {
+Tile row_tile(const std::string& length, const std::vector<std::string>& loaded) {
   Tile tile;
   tile.block = "next_pow2(" + length + ")";
   tile.rows = at_least("1", "1024//" + tile.block);
   const std::string few = at_most("8", at_least("4", tile.block + "//512"));
-  if (loaded == 0) {
+  if (loaded.empty()) {
     tile.warps = few + "*max(1, " + tile.block + "//32768*4)";
     return tile;
   }
-  tile.warps = few + "*max(1, " + tile.block + "//8192)";
+  // Elements of four bytes take twice the registers of two, which are all taken where a row is long.
+  tile.warps = at_most("32", few + "*max(1, " + tile.block + "//8192)*max(1, min(" + tile.block + "//4096, bytes(" +
+                                 loaded.front() + ")//2))");
   // Three stages where shared memory holds two further rows of each tensor, even in fp32.
   constexpr int kElementsOfSharedMemory = 27000;
-  tile.stages = "1 + 2*min(1, " + std::to_string(kElementsOfSharedMemory / loaded) + "//" + tile.block + ")";
+  tile.stages = "1 + 2*min(1, " + std::to_string(kElementsOfSharedMemory / static_cast<int>(loaded.size())) + "//" + tile.block + ")";
   return tile;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kw::act::triton {
 
@@ -18,7 +19,7 @@ struct Tile {
 
 Tile element_tile(const std::string& columns);
 // `loaded`: of how many tensors a program that keeps sums has rows at once; 0: it keeps none.
-Tile row_tile(const std::string& length, int loaded);
+Tile row_tile(const std::string& length, const std::vector<std::string>& loaded);
 Tile streamed_tile(const std::string& length);
 // How many programs share the rows, where each keeps sums over its own.
 std::string row_workers(const std::string& points, const Tile& tile);

@@ -73,7 +73,7 @@ void Writer::rows() {
   const std::string n = manifest_product(loop_), points = manifest_product(parallel_);
   const std::vector<std::string> fits = {n + " <= " + std::to_string(kLongestRow)};
   if (!accumulates_) {
-    const Tile tile = row_tile(n, 0);
+    const Tile tile = row_tile(n, {});
     Skeleton skeleton = Skeleton::load(kSkeletons, "rows");
     skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
     skeleton.statements("body", body);
@@ -85,7 +85,12 @@ void Writer::rows() {
     return;
   }
   // A pipeline holds the next rows of all of them.
-  const Tile tile = row_tile(n, static_cast<int>(loaded.size()));
+  std::vector<std::string> names;
+  for (const std::set<BufferId>& some : {per_row, loaded})
+    for (BufferId id : some)
+      if (const std::string& name = buffer(id).name; std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+  const Tile tile = row_tile(n, names);
   out_.workers = row_workers(points, tile);
   Skeleton skeleton = Skeleton::load(kSkeletons, "rows_with_sums");
   skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
