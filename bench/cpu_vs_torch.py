@@ -1,14 +1,15 @@
 """Generated CPU kernels against PyTorch on the same cores: each example of tiers 1 and 2, forward and backward.
 
     python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 2] [--out FILE.json]
-                                  [--as-called]
+                                  [--as-called | --both]
 
 Every pass works on at least four times the last-level cache. Kernel to kernel: our kernels write into warm outputs, and
 PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so that no one pays for
 fresh pages. Calls are interleaved, eager, torch.compile, ours, until the time is up; what is shown is the median, its
 95% confidence interval, and the ratio of the medians. The results of both are compared first.
 
-With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call.
+With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call;
+with --both every pass is timed so as well, once it was timed kernel to kernel.
 
 On a machine that others use too, --threads 1 --clock cpu counts the time that the process had a core.
 """
@@ -43,11 +44,13 @@ FLAGS = (
 ).split()  # as src/device/cpu/compiler.cpp has them
 
 
-def keep_memory_warm():
+def keep_memory_warm(warm=True):
     libc = ctypes.CDLL(None)
     m_trim_threshold, m_mmap_max = -1, -4
-    libc.mallopt(m_mmap_max, 0)
-    libc.mallopt(m_trim_threshold, 2**31 - 1)
+    libc.mallopt(m_mmap_max, 0 if warm else 65536)
+    libc.mallopt(m_trim_threshold, 2**31 - 1 if warm else 128 << 10)
+    if not warm:
+        libc.malloc_trim(0)
 
 
 def own_memory(torch, shape, dtype):
@@ -224,14 +227,21 @@ def bench(name, options, torch):
     compiled = torch.compile(op, dynamic=False) if options.compiled else None
     clock = time.process_time if options.clock == "cpu" else time.perf_counter
     identifier = {key.replace(".", "_"): value for key, value in {**inputs, **parameters}.items()}
+    identifier |= {key + "_": value for key, value in identifier.items()}  # where the plain name was taken
+    modes = [False, True] if options.both else [options.as_called]
     rows = []
 
     call, buffers, run = kernels.prepare("forward", identifier)
     call()
-    if options.as_called:
-        timed_call = kernels.prepare("forward", identifier, True)[0]
-    else:
-        timed_call = call
+
+    def record(which, ours, called, functions):
+        """The times of one pass, in each mode that is asked for."""
+        for as_called in modes:
+            if options.both:
+                keep_memory_warm(not as_called)
+            functions["ours"] = called() if as_called else ours
+            times = interleaved(functions, options.seconds, clock)
+            rows.append((which + (", as called" if options.both and as_called else ""), times, error, moved))
 
     def forward(function):
         def timed():
@@ -244,11 +254,11 @@ def bench(name, options, torch):
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     names = [buffer["name"] for buffer in run["buffers"] if buffer["role"] == "output"]
     error = max(close(torch, buffers[n], o.detach()) for n, o in zip(names, outputs, strict=False))
-    functions = {"eager": forward(eager), "ours": timed_call}
+    functions = {"eager": forward(eager)}
     if compiled is not None:
         functions["compile"] = forward(compiled)
     moved = sum(t.numel() * t.element_size() for t in buffers.values())
-    rows.append(("forward", interleaved(functions, options.seconds, clock), error, moved))
+    record("forward", call, lambda: kernels.prepare("forward", identifier, True)[0], functions)
 
     if any(p["name"] == "backward" for p in kernels.manifest["passes"]) and not options.forward_only:
         given = dict(identifier)
@@ -273,14 +283,13 @@ def bench(name, options, torch):
 
             return timed
 
-        timed_call = kernels.prepare("backward", given, True)[0] if options.as_called else call
-        functions = {"eager": gradient(eager), "ours": timed_call}
+        functions = {"eager": gradient(eager)}
         if compiled is not None:
             functions["compile"] = gradient(compiled)
         theirs = functions["eager"]()
         error = max(close(torch, buffers[n], t) for n, t in zip(wanted.values(), theirs, strict=True))
         moved = sum(t.numel() * t.element_size() for t in buffers.values())
-        rows.append(("backward", interleaved(functions, options.seconds, clock), error, moved))
+        record("backward", call, lambda: kernels.prepare("backward", given, True)[0], functions)
     return rows
 
 
@@ -292,6 +301,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--megabytes", type=int, default=0, help="of inputs; 0: four times the last-level cache")
     parser.add_argument("--as-called", action="store_true", help="with PyTorch's own allocation in every call")
+    parser.add_argument("--both", action="store_true", help="kernel to kernel, then as called")
     parser.add_argument("--forward-only", action="store_true")
     parser.add_argument("--no-compile", dest="compiled", action="store_false")
     parser.add_argument("--out", type=Path)
@@ -308,9 +318,9 @@ def main():
 
     torch._functorch.config.donated_buffer = False  # the backward runs more than once
     chosen = options.only.split(",") if options.only else EXAMPLES
-    results, ratios = [], {"eager": [], "compile": []}
+    results, ratios = [], {}
     print(
-        f"{'':<28}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}"
+        f"{'':<38}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}"
         f"{'x eager':>9}{'x compile':>10}{'GB/s':>7}{'error':>9}"
     )
     for name in chosen:
@@ -321,7 +331,7 @@ def main():
             results.append({"example": name, "problem": str(problem)})
             continue
         for which, times, error, moved in rows:
-            line = f"{name + ' ' + which:<28}"
+            line = f"{name + ' ' + which:<38}"
             for peer in ("eager", "compile", "ours"):
                 if peer in times:
                     median, low, high, _ = times[peer]
@@ -330,8 +340,9 @@ def main():
                     line += " " * 20
             for peer in ("eager", "compile"):
                 if peer in times:
-                    ratios[peer].append(times[peer][0] / times["ours"][0])
-                    line += f"{ratios[peer][-1]:9.2f}"
+                    ratio = times[peer][0] / times["ours"][0]
+                    ratios.setdefault(peer + (", as called" if "as called" in which else ""), []).append(ratio)
+                    line += f"{ratio:9.2f}"
             print(f"{line}{moved / times['ours'][0] / 1e9:8.1f}{error:9.1e}", flush=True)
             results.append({"example": name, "pass": which, "times": times, "error": error, "bytes": moved})
         if options.out:

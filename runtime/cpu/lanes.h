@@ -110,6 +110,7 @@ KW_INLINE inline Floats choose(Truths which, Floats a, Floats b) {
 KW_INLINE inline Floats choose(bool which, Floats a, Floats b) { return which ? a : b; }
 KW_INLINE inline Truths choose(Truths which, Truths a, Truths b) { return (which & a) | ((!which) & b); }
 KW_INLINE inline Floats abs(Floats a) { return {_mm512_abs_ps(a.low), _mm512_abs_ps(a.high)}; }
+KW_INLINE inline Floats sign(Floats a) { return choose(a > 0.0f, 1.0f, choose(a < 0.0f, -1.0f, 0.0f)); }
 KW_INLINE inline Floats sqrt(Floats a) { return {_mm512_sqrt_ps(a.low), _mm512_sqrt_ps(a.high)}; }
 KW_INLINE inline Floats rsqrt(Floats a) { return Floats(1.0f) / sqrt(a); }
 KW_INLINE inline Floats maximum(Floats a, Floats b) { return choose((a > b) | (a != a), a, b); }

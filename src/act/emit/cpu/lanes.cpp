@@ -20,6 +20,7 @@ bool has_lanes(const Map& map, const LoopKernel& kernel) {
   switch (map.op) {
     case Op::Neg:
     case Op::Abs:
+    case Op::Sign:
     case Op::Sqrt:
     case Op::Rsqrt:
     case Op::Exp:

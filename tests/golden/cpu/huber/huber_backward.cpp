@@ -44,8 +44,9 @@ void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
                              T32 delta) {
   const T32 delta_2 = kw::round_to<T>(delta);
   const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(rows * cols));
-  const bool stream_grad_pred = kw::streams<false>(grad_pred.data, rows * cols, cols, kStreamBytes);
-  const bool stream_grad_target = kw::streams<false>(grad_target.data, rows * cols, cols, kStreamBytes);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
+  const bool stream_grad_pred = kw::streams<kByLanes>(grad_pred.data, rows * cols, cols, kStreamBytes);
+  const bool stream_grad_target = kw::streams<kByLanes>(grad_target.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {
@@ -54,24 +55,23 @@ void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
       const auto target_row = target.row<kUnit>(row);
       const auto grad_pred_row = grad_pred.row<kUnit>(row);
       const auto grad_target_row = grad_target.row<kUnit>(row);
-      kw::OutputTile<T, kUnit, kTile, false> grad_pred_block(grad_pred_row, tile, stream_grad_pred);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_pred_block(grad_pred_row, tile, stream_grad_pred);
       const auto grad_pred_tile = grad_pred_block.row();
-      kw::OutputTile<T, kUnit, kTile, false> grad_target_block(grad_target_row, tile, stream_grad_target);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_target_block(grad_target_row, tile, stream_grad_target);
       const auto grad_target_tile = grad_target_block.row();
-#pragma omp simd
-      for (int64_t col = tile; col < end; ++col) {
-        const T32 difference = kw::round_own<T>(T32(pred_row[col]) - T32(target_row[col]));
-        const T32 error = kw::abs(difference);
-        const bool holds = error <= delta_2;
-        const T32 d_linear = holds ? T32(0.0) : quotient;
-        const T32 d_quadratic = holds ? quotient : T32(0.0);
-        const T32 product = kw::round_own<T>(kw::round_own<T>(d_quadratic * T32(0.5)) * error);
-        const T32 d_error = kw::round_own<T>(kw::round_to<T>(d_linear * delta) + kw::round_multiple<T>(T32(2.0) *
+      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+        const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
+        const auto error = kw::abs(difference);
+        const auto holds = error <= delta_2;
+        const auto d_linear = kw::choose(holds, T32(0.0), quotient);
+        const auto d_quadratic = kw::choose(holds, quotient, T32(0.0));
+        const auto product = kw::round_own<T>(kw::round_own<T>(d_quadratic * T32(0.5)) * error);
+        const auto d_error = kw::round_own<T>(kw::round_to<T>(d_linear * delta) + kw::round_multiple<T>(T32(2.0) *
             product));
-        const T32 grad_pred_i = kw::round_own<T>(d_error * kw::sign(difference));
+        const auto grad_pred_i = kw::round_own<T>(d_error * kw::sign(difference));
         grad_pred_tile[col - tile] = grad_pred_i;
         grad_target_tile[col - tile] = -grad_pred_i;
-      }
+      });
       grad_pred_block.finish(end - tile);
       grad_target_block.finish(end - tile);
     }

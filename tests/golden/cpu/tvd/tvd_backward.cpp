@@ -34,8 +34,9 @@ template <bool kUnit>
 void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<const T, 0> d_y,
                            kw::Tensor<T, 2> grad_p, kw::Tensor<T, 2> grad_q, int64_t tokens, int64_t vocab) {
   const T32 quotient = kw::round_own<T>(kw::round_own<T>(T32(d_y()) * T32(0.5)) / T32(tokens));
-  const bool stream_grad_p = kw::streams<false>(grad_p.data, tokens * vocab, vocab, kStreamBytes);
-  const bool stream_grad_q = kw::streams<false>(grad_q.data, tokens * vocab, vocab, kStreamBytes);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
+  const bool stream_grad_p = kw::streams<kByLanes>(grad_p.data, tokens * vocab, vocab, kStreamBytes);
+  const bool stream_grad_q = kw::streams<kByLanes>(grad_q.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token)
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
@@ -44,17 +45,16 @@ void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, k
       const auto q_row = q.row<kUnit>(token);
       const auto grad_p_row = grad_p.row<kUnit>(token);
       const auto grad_q_row = grad_q.row<kUnit>(token);
-      kw::OutputTile<T, kUnit, kTile, false> grad_p_block(grad_p_row, tile, stream_grad_p);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_p_block(grad_p_row, tile, stream_grad_p);
       const auto grad_p_tile = grad_p_block.row();
-      kw::OutputTile<T, kUnit, kTile, false> grad_q_block(grad_q_row, tile, stream_grad_q);
+      kw::OutputTile<T, kUnit, kTile, kByLanes> grad_q_block(grad_q_row, tile, stream_grad_q);
       const auto grad_q_tile = grad_q_block.row();
-#pragma omp simd
-      for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
-        const T32 sign = kw::sign(kw::round_own<T>(T32(p_row[i_vocab]) - T32(q_row[i_vocab])));
-        const T32 grad_p_i = kw::round_own<T>(quotient * sign);
+      kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
+        const auto difference = kw::round_own<T>(kw::to<T32>(p_row[i_vocab]) - kw::to<T32>(q_row[i_vocab]));
+        const auto grad_p_i = kw::round_own<T>(quotient * kw::sign(difference));
         grad_p_tile[i_vocab - tile] = grad_p_i;
         grad_q_tile[i_vocab - tile] = -grad_p_i;
-      }
+      });
       grad_p_block.finish(end - tile);
       grad_q_block.finish(end - tile);
     }
