@@ -81,20 +81,9 @@ bool takes_weight(const GraphView& view, NodeId user, NodeId normalised) {
   return false;
 }
 
-}  // namespace
-
-std::vector<NodeId> normalised_values(const GraphView& view) {
-  std::vector<NodeId> values;
-  for (std::size_t i = 0; i < view.graph.nodes.size(); ++i)
-    if (is_normalised(view, static_cast<NodeId>(i))) values.push_back(static_cast<NodeId>(i));
-  return values;
-}
-
-Casting casting_of(const GraphView& view) {
+Casting casting_of(const GraphView& view, NodeId normalised) {
   Casting casting;
-  const std::vector<NodeId> normalised = normalised_values(view);
-  if (normalised.empty()) return casting;
-  casting.normalised = normalised[0];
+  casting.normalised = normalised;
   const ir::Graph& graph = view.graph;
   const ir::Type storage = storage_type(view, casting.normalised);
   const bool wide = is_wider(graph[casting.normalised].type, storage);
@@ -128,25 +117,58 @@ Casting casting_of(const GraphView& view) {
   return casting;
 }
 
+}  // namespace
+
+std::vector<NodeId> normalised_values(const GraphView& view) {
+  std::vector<NodeId> values;
+  for (std::size_t i = 0; i < view.graph.nodes.size(); ++i)
+    if (is_normalised(view, static_cast<NodeId>(i))) values.push_back(static_cast<NodeId>(i));
+  return values;
+}
+
+Casting casting_of(const GraphView& view) {
+  const std::vector<NodeId> normalised = normalised_values(view);
+  return normalised.empty() ? Casting{} : casting_of(view, normalised[0]);
+}
+
+bool all_cast(const GraphView& view, const std::string& mode) {
+  const std::vector<NodeId> normalised = normalised_values(view);
+  if (normalised.empty()) return mode == Casting{}.mode;
+  return std::all_of(normalised.begin(), normalised.end(),
+                     [&](NodeId node) { return casting_of(view, node).mode == mode; });
+}
+
 Result<ir::Graph> recast(const ir::Graph& graph, const std::string& mode) {
   const GraphView view(graph);
-  const Casting now = casting_of(view);
-  if (now.mode == mode) return graph;
-  if (now.normalised == ir::kNoNode)
+  if (all_cast(view, mode)) return graph;
+  const std::vector<NodeId> normalised = normalised_values(view);
+  if (normalised.empty())
     return fail(ErrorKind::BadInput, "nothing is normalised here, so there is no casting mode to set",
                 "`kw set NAME wider=...` keeps values wider");
-  const ir::Type storage = storage_type(view, now.normalised);
+  const ir::Type storage = storage_type(view, normalised[0]);
   if (mode == "gemma")
     return retyped(
         graph, [](NodeId) { return Width::Wide; }, storage);
   if (mode == "none")
     return retyped(
         graph, [](NodeId) { return Width::Narrow; }, storage);
-  // llama: wide up to and with the normalised value, narrow behind it.
+  // llama: wide up to and with each normalised value, narrow behind it; where another norm follows, that is wide again
+  // behind the weight of the first.
+  const auto is_behind = [&](NodeId node, NodeId normal) {
+    if (node == normal || !view.depends_on(node, normal)) return false;
+    const bool leads_on = std::any_of(normalised.begin(), normalised.end(), [&](NodeId next) {
+      return next != normal && view.depends_on(next, normal) && (next == node || view.depends_on(next, node));
+    });
+    if (!leads_on) return true;
+    return takes_weight(view, node, normal) &&
+           std::find(normalised.begin(), normalised.end(), node) == normalised.end();
+  };
   return retyped(
       graph,
       [&](NodeId node) {
-        return node != now.normalised && view.depends_on(node, now.normalised) ? Width::Narrow : Width::Wide;
+        const bool narrow =
+            std::any_of(normalised.begin(), normalised.end(), [&](NodeId normal) { return is_behind(node, normal); });
+        return narrow ? Width::Narrow : Width::Wide;
       },
       storage);
 }

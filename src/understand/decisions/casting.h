@@ -17,17 +17,19 @@ namespace kw::understand {
 
 struct Casting {
   std::string mode = "none";
-  ir::NodeId normalised = ir::kNoNode;  // the first normalised value, if any
+  ir::NodeId normalised = ir::kNoNode;  // the normalised value, if any
   ir::NodeId rounded = ir::kNoNode;     // the cast that rounds it, if any
   ir::NodeId weighted = ir::kNoNode;    // the first product with a weight behind it, if any
 };
 
-Casting casting_of(const GraphView& view);
+Casting casting_of(const GraphView& view);                      // of the first normalised value
+bool all_cast(const GraphView& view, const std::string& mode);  // every normalised value is in this mode
 
 // Every normalised value, in order.
 std::vector<ir::NodeId> normalised_values(const GraphView& view);
 
-// The same math in another casting mode: what `kw set NAME casting=MODE` asks for. Fails where nothing is normalised.
+// The same math with every normalised value in another casting mode: what `kw set NAME casting=MODE` asks for. Fails
+// where nothing is normalised.
 Result<ir::Graph> recast(const ir::Graph& graph, const std::string& mode);
 
 }  // namespace kw::understand

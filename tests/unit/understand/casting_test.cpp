@@ -53,6 +53,25 @@ TEST(Casting, AnOpThatNormalisesNothingIsNoneAndSaysSo) {
   EXPECT_NE(decision(p, "casting").because.find("nothing is normalised"), std::string::npos);
 }
 
+TEST(Casting, EveryNormOfASourceIsSet) {
+  const std::string two =
+      "op norms(q: T[rows, cols], k: T[rows, cols], w: T[cols]; eps = 1e-6)\n"
+      "  a = f32(q) * rsqrt(mean(f32(q)^2, cols) + eps)\n"
+      "  b = f32(k) * rsqrt(mean(f32(k)^2, cols) + eps)\n"
+      "  y = T(a) * w\n"
+      "  z = T(b * f32(w))\n"
+      "return y, z\n";
+  for (const char* mode : {"llama", "gemma"}) {
+    const profile::Profile p = decided(two, {{"casting", mode}});
+    EXPECT_EQ(value(p, "casting"), mode);
+    const bool llama = std::string_view(mode) == "llama";
+    for (const char* norm : {"a", "b"}) {
+      const bool rounded = p.math.forward.find("T(" + std::string(norm) + ")") != std::string::npos;
+      EXPECT_EQ(rounded, llama) << norm << " in " << mode << "\n" << p.math.forward;
+    }
+  }
+}
+
 TEST(Casting, TheUsersOwnTypeDoesNotChangeIt) {
   for (const char* type : {"bf16", "f16", "f32"}) {
     std::string math = kLlama;
