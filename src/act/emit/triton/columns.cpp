@@ -88,6 +88,7 @@ void Writer::columns() {
   }
 
   // Chunk by chunk.
+  first_of_two_ = true;
   setup.line("chunk = tl.program_id(1).to(tl.int64)");
   if (accumulates_) setup.line("worker = tile * chunks + chunk");
   open_sums(sums, "REDUCED, ", setup);
@@ -119,6 +120,7 @@ void Writer::columns() {
                   {{"chunks", tile.chunks}});
 
   // And their sum.
+  first_of_two_ = false;
   used_.clear();
   strides_.clear();
   written_.clear();

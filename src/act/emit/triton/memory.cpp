@@ -24,14 +24,22 @@ std::string Writer::mask_of(const std::vector<Index>& at) const {
   return along_rows ? row_mask_ : along_columns ? column_mask_ : "";
 }
 
-// A tensor of the function, or else one that it takes along for its type alone.
+// A tensor of the function, or else one that it takes along for its type alone. What only the second function of a
+// kernel writes is not there yet in the first; a type that joins others can do without.
 std::string Writer::tensor_of_type(ir::Type type) {
   std::optional<BufferId> found;
   auto consider = [&](BufferId id) {
     if (!found && buffer(id).type == type) found = id;
   };
   for (BufferId id : used_) consider(id);
-  for (const Access& access : accesses_of(kernel_)) consider(access.buffer);
+  const auto comes_later = [&](BufferId id) {
+    return first_of_two_ && std::any_of(kernel_.stages.begin(), kernel_.stages.end(), [&](const Stage& stage) {
+             return std::any_of(stage.after_stores.begin(), stage.after_stores.end(),
+                                [&](const Store& store) { return store.buffer == id; });
+           });
+  };
+  for (const Access& access : accesses_of(kernel_))
+    if (!comes_later(access.buffer)) consider(access.buffer);
   for (size_t b = 0; b < program_.buffers.size(); ++b)
     if (program_.buffers[b].role == Buffer::Role::Input) consider(static_cast<BufferId>(b));
   if (!found) return {};

@@ -23,6 +23,7 @@ void Writer::whole() {
   streamed_ = true;
   column_axes_ = loop_;
   mask_ = column_mask_ = "mask";
+  first_of_two_ = true;
   const std::string i = running(loop_, "element");
   Lines setup, body, parts, last;
   hoist(roots_of(*stage), setup);
@@ -47,6 +48,7 @@ void Writer::whole() {
   finish_function(first, kernel_.name, {{{"BLOCK", kWholeTile}}, {chunks}, "8", {}}, part_names, {},
                   {{"chunks", chunks}});
 
+  first_of_two_ = false;
   used_.clear();
   strides_.clear();
   written_.clear();

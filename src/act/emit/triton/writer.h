@@ -140,6 +140,7 @@ class Writer {
   const LoopKernel& kernel_;
   Form form_;
   std::string workers_;
+  bool first_of_two_ = false;  // a second function of the kernel follows
   bool accumulates_ = false;
   cpu::Nest nest_;
   Family family_ = Family::Elements;
