@@ -13,7 +13,7 @@ import warnings
 
 import torch
 from torch import nn
-from torch._prims_common import compute_elementwise_output_strides
+from torch._prims_common import compute_elementwise_output_strides, suggest_memory_format
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -195,6 +195,59 @@ def empty(near, shape, dtype, like=()):
     if not like:
         return near.new_empty(shape, dtype=dtype)
     return near.new_empty_strided(shape, compute_elementwise_output_strides(*like), dtype=dtype)
+
+
+def pointwise(shape, *operands):
+    """As a pointwise op on these, all of this shape, lays its result out."""
+    return operands[0].new_empty_strided(shape, compute_elementwise_output_strides(*operands))
+
+
+def channels_last_like(shape, *operands):
+    """Channels-last where all operands are, otherwise contiguous."""
+    formats = {suggest_memory_format(operand) for operand in operands}
+    out = operands[0].new_empty(shape)
+    return out.contiguous(memory_format=formats.pop()) if len(formats) == 1 else out
+
+
+def seen(tensor, shape, dims):
+    """A tensor as an operand of one of this shape: the (dimension, part) of its own that each dimension is made of, and
+    none where it is repeated. What its strides do not allow is a contiguous copy."""
+    sizes = [size if pieces else 1 for size, pieces in zip(shape, dims, strict=True)]
+    strides = []
+    for at, pieces in enumerate(dims):
+        stride = _merged_stride(tensor, pieces) if pieces else 0
+        if stride is None:
+            return tensor.new_empty(sizes).expand(shape)
+        if len(pieces) == 1 and pieces[0][1] >= 0:
+            for other, inner in enumerate(dims):
+                if other != at and any(d == pieces[0][0] and part > pieces[0][1] for d, part in inner):
+                    stride = stride * shape[other]
+        strides.append(stride)
+    return tensor.new_empty_strided(shape, strides)
+
+
+def _merged_stride(tensor, pieces):
+    stride, reach = None, 0
+    for dim, part in reversed(pieces):
+        size = 2 if part >= 0 else tensor.shape[dim]
+        if size == 1:
+            continue
+        if stride is not None and tensor.stride(dim) != reach:
+            return None
+        stride = tensor.stride(dim) if stride is None else stride
+        reach = tensor.stride(dim) * size
+    return 1 if stride is None else stride
+
+
+def made(near, shape, rank, dims, lay):
+    """A new tensor as an operand of one of this shape: the dimension of it that each dimension is, -1 where it is
+    repeated. `lay` gives the new tensor for its own shape."""
+    base = [1] * rank
+    for size, dim in zip(shape, dims, strict=True):
+        if dim >= 0:
+            base[dim] = size
+    under = lay(tuple(base))
+    return near.new_empty_strided(shape, [0 if dim < 0 else under.stride(dim) for dim in dims])
 
 
 def join(*dtypes):

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "kw_host/check.h"
+#include "kw_torch/layout.h"
 
 namespace kw_torch {
 
@@ -109,77 +110,23 @@ inline Device device_of(std::initializer_list<const Tensor*> tensors) {
   return device;
 }
 
-inline void dense_strides(const std::int64_t* sizes, std::int64_t rank, std::int64_t* strides) {
-  std::int64_t next = 1;
-  for (std::int64_t d = rank; d-- > 0;) {
-    strides[d] = next;
-    next *= max(sizes[d], 1);
-  }
-}
-
-// The strides that PyTorch gives to the result of a pointwise op on these operands, all of the result's shape: those of
-// operands that agree and have no gaps, otherwise dense in the order of dimensions that their strides suggest.
-inline void pointwise_strides(const std::int64_t* sizes, std::int64_t rank, std::initializer_list<const View*> operands,
-                              std::int64_t* strides) {
-  bool all_dense = true, agree = true;
-  const View& first = **operands.begin();
-  for (const View* operand : operands) {
-    all_dense = all_dense && dense(*operand);
-    agree = agree && packed(*operand) &&
-            std::memcmp(operand->strides, first.strides, static_cast<std::size_t>(rank) * sizeof(std::int64_t)) == 0;
-  }
-  if (all_dense) return dense_strides(sizes, rank, strides);
-  if (agree) {
-    for (std::int64_t d = 0; d < rank; ++d) strides[d] = first.strides[d];
-    return;
-  }
-  // 1: dimension a belongs outside of b; -1: inside; 0: the operands do not say.
-  const auto belongs_outside = [&](std::int64_t a, std::int64_t b) {
-    for (const View* operand : operands) {
-      const std::int64_t at_a = operand->strides[a], at_b = operand->strides[b];
-      if (at_a == 0 || at_b == 0) continue;
-      if (at_a < at_b) return -1;
-      if (at_a > at_b || sizes[a] > sizes[b]) return 1;
-    }
-    return 0;
-  };
-  // An insertion sort that leaves alone what the operands do not order, from the dense order on: innermost first.
-  std::int64_t order[kMaxRank];
-  for (std::int64_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
-  for (std::int64_t i = 1; i < rank; ++i) {
-    std::int64_t moving = i;
-    for (std::int64_t other = i; other-- > 0;) {
-      const int outside = belongs_outside(order[other], order[moving]);
-      if (outside < 0) break;
-      if (outside == 0) continue;
-      std::swap(order[other], order[moving]);
-      moving = other;
-    }
-  }
-  std::int64_t next = 1;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    strides[order[i]] = next;
-    next *= max(sizes[order[i]], 1);
-  }
-}
-
-// A new tensor, and its view. `like`: the operands whose pointwise op gives it its strides; none: dense.
-inline Tensor empty(View& view, Dtype dtype, Device device, std::initializer_list<std::int64_t> sizes,
-                    std::initializer_list<const View*> like = {}) {
-  const auto rank = static_cast<std::int64_t>(sizes.size());
-  std::int64_t strides[kMaxRank];
-  if (like.size() == 0) {
-    dense_strides(sizes.begin(), rank, strides);
-  } else {
-    pointwise_strides(sizes.begin(), rank, like, strides);
-  }
+// A new tensor that lies like this, and its view.
+inline Tensor empty_laid(View& view, Dtype dtype, Device device, const Laid& laid) {
   AtenTensorHandle handle = nullptr;
-  check(aoti_torch_empty_strided(rank, sizes.begin(), strides, torch_dtypes()[static_cast<int>(dtype)], device.type,
-                                 device.index, &handle),
+  check(aoti_torch_empty_strided(laid.rank, laid.sizes, laid.strides, torch_dtypes()[static_cast<int>(dtype)],
+                                 device.type, device.index, &handle),
         "allocating a tensor");
   Tensor tensor(handle);
   view = tensor.view();
   return tensor;
+}
+
+// The same, of these sizes. `like`: the operands of its shape whose pointwise op gives it its strides; none: dense.
+inline Tensor empty(View& view, Dtype dtype, Device device, const Sizes& sizes,
+                    std::initializer_list<const View*> like = {}) {
+  Laid laid = contiguous(sizes);
+  if (like.size() != 0) pointwise_strides(sizes.at, sizes.rank, like, laid.strides);
+  return empty_laid(view, dtype, device, laid);
 }
 
 inline std::int32_t cuda() {

@@ -186,6 +186,10 @@ Result<OpMath> math_of(const profile::Profile& profile) {
   for (const profile::SavedValue& saved : profile.math.saved)
     if (saved.kind == "value") math.saved.push_back(saved.name);
   for (const profile::Alias& alias : profile.interface.aliases) math.aliases.emplace_back(alias.output, alias.input);
+  for (const profile::OutputField& output : profile.interface.outputs)
+    if (!output.layout.empty()) {
+      KW_TRY(math.layouts[output.name], ir::parse_layout(output.layout));
+    }
   for (const profile::Decision& decision : profile.decisions)
     if (shapes_code(decision.id) && !decision.value.empty() && decision.value != "none")
       math.notes.push_back(decision.id + " = " + decision.value + ": " + decision.because +

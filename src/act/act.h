@@ -9,6 +9,7 @@
 
 #include "act/loop/kernels.h"
 #include "ir/graph.h"
+#include "ir/layout.h"
 #include "kernel/manifest.h"
 #include "profile/profile.h"
 #include "profile/schedules.h"
@@ -24,6 +25,7 @@ struct OpMath {
   std::optional<ir::Graph> backward;
   std::vector<std::string> saved;                            // outputs of the forward that only the backward wants
   std::vector<std::pair<std::string, std::string>> aliases;  // output → the input whose memory it takes
+  std::map<std::string, ir::Layout> layouts;                 // of outputs of the forward, where the profile decides it
   std::vector<std::string> notes;  // decisions that shape the code, each one line: for the head of the files
   std::string licence;
   ProgramOptions forward_program, backward_program;  // as the plan asks for

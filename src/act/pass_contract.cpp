@@ -79,6 +79,33 @@ Status ManifestBuilder::add(const LoopProgram& program, kernel::Pass pass) {
   return {};
 }
 
+// The operands that a result's strides follow: those that the profile names; for a gradient the tensor that it is of,
+// so that PyTorch takes it for that tensor's .grad as it is; otherwise those of its shape, as for a pointwise op.
+std::vector<std::string> ManifestBuilder::strides_like(const LoopProgram& program, const Buffer& b,
+                                                       bool backward) const {
+  const auto input_of = [&](const std::string& tensor) -> const Buffer* {
+    for (const Buffer& input : program.buffers)
+      if (input.role == Buffer::Role::Input && input.tensor == tensor) return &input;
+    return nullptr;
+  };
+  std::vector<std::string> out;
+  if (const auto decided = math_.layouts.find(b.tensor); !backward && decided != math_.layouts.end()) {
+    for (const ir::LayoutOperand& operand : decided->second.like) {
+      for (const std::string& tensor : ir::inputs_of(operand))
+        if (input_of(tensor) == nullptr) return {};  // no kernel reads it
+      out.push_back(
+          ir::text_of(ir::rename_inputs(operand, [&](const std::string& tensor) { return input_of(tensor)->name; })));
+    }
+    return out;
+  }
+  if (b.shape.empty()) return out;
+  const Buffer* of = backward && b.tensor.starts_with("grad_") ? input_of(b.tensor.substr(5)) : nullptr;
+  if (of != nullptr && of->shape == b.shape) return {of->name};
+  for (const Buffer& input : program.buffers)
+    if (input.role == Buffer::Role::Input && input.shape == b.shape) out.push_back(input.name);
+  return out;
+}
+
 kernel::Buffer ManifestBuilder::buffer(const LoopProgram& program, const Buffer& b, bool backward) const {
   kernel::Buffer out;
   out.name = b.name;
@@ -88,10 +115,7 @@ kernel::Buffer ManifestBuilder::buffer(const LoopProgram& program, const Buffer&
   if (out.role == kernel::Role::Output) {
     if (!backward && std::find(math_.saved.begin(), math_.saved.end(), b.tensor) != math_.saved.end())
       out.role = kernel::Role::Saved;
-    // PyTorch lays a result out as the operands of the same shape lie.
-    for (const Buffer& input : program.buffers)
-      if (input.role == Buffer::Role::Input && !b.shape.empty() && input.shape == b.shape)
-        out.strides_like.push_back(input.name);
+    out.strides_like = strides_like(program, b, backward);
     if (!backward)
       for (const auto& [output, input] : math_.aliases)
         if (output == b.tensor)

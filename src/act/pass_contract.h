@@ -18,6 +18,7 @@ class ManifestBuilder {
 
  private:
   kernel::Buffer buffer(const LoopProgram& program, const Buffer& buffer, bool backward) const;
+  std::vector<std::string> strides_like(const LoopProgram& program, const Buffer& buffer, bool backward) const;
   const OpMath& math_;
   kernel::Manifest manifest_;
   std::map<std::string, std::string> forward_names_;  // tensor of the interface → buffer of the forward pass

@@ -153,14 +153,15 @@ Result<Tensor> describe(const Buffer& buffer, const TypeBinding& types, const Fa
     return bad_input(fmt::format("{} would have the shape {}", buffer.name, shape_text(tensor.shape)));
   tensor.strides = dense_strides(tensor.shape);
   if (buffer.strides_like.empty()) return tensor;
-  std::vector<Tensor> operands;
-  for (const std::string& name : buffer.strides_like) {
-    const auto operand = facts.tensors.find(name);
-    if (operand == facts.tensors.end() || operand->second.shape.size() > tensor.shape.size())
-      return bad_input(fmt::format("nothing is known of '{}', whose strides {} follows", name, buffer.name));
-    operands.push_back(operand->second);
+  std::vector<ir::LayoutOperand> operands;
+  for (const std::string& text : buffer.strides_like) {
+    KW_TRY(ir::LayoutOperand operand, ir::parse_layout_operand(text));
+    operands.push_back(std::move(operand));
   }
-  tensor.strides = pointwise_strides(tensor.shape, operands);
+  KW_TRY(tensor.strides, strides_like(tensor.shape, operands, [&](const std::string& name) {
+           const auto found = facts.tensors.find(name);
+           return found == facts.tensors.end() ? nullptr : &found->second;
+         }));
   return tensor;
 }
 

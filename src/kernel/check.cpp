@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "ir/layout.h"
 #include "kernel/expression.h"
 #include "kernel/flaw.h"
 #include "kernel/types.h"
@@ -155,17 +156,25 @@ class Checker {
     if (!buffer.strides_like.empty() && !written)
       return Flaw{at(path, "strides_like"), fmt::format("{} is no output, so it has no strides to choose", buffer.name),
                   ""};
-    for (std::size_t i = 0; i < buffer.strides_like.size(); ++i) {
-      const Buffer* operand = pass.find(buffer.strides_like[i]);
-      if (operand == nullptr || operand->role != Role::Input)
-        return Flaw{at(path, "strides_like", i), fmt::format("there is no input '{}'", buffer.strides_like[i]),
-                    did_you_mean(buffer.strides_like[i], names_of(pass, {Role::Input}))};
-      if (operand->shape.size() > buffer.shape.size())
-        return Flaw{at(path, "strides_like", i),
-                    fmt::format("{} has more dimensions than {}", operand->name, buffer.name), ""};
-    }
+    for (std::size_t i = 0; i < buffer.strides_like.size(); ++i)
+      KW_FIRST(strides_like(pass, buffer, buffer.strides_like[i], at(path, "strides_like", i)));
     if (!buffer.alias.empty()) KW_FIRST(alias(pass, buffer, at(path, "alias")));
     return gradient(pass, buffer, path);
+  }
+
+  static Found strides_like(const Pass& pass, const Buffer& buffer, const std::string& text, const std::string& path) {
+    const auto operand = ir::parse_layout_operand(text);
+    if (!operand) return Flaw{path, operand.error().message, ""};
+    for (const std::string& name : ir::inputs_of(*operand)) {
+      const Buffer* input = pass.find(name);
+      if (input == nullptr || input->role != Role::Input)
+        return Flaw{path, fmt::format("there is no input '{}'", name),
+                    did_you_mean(name, names_of(pass, {Role::Input}))};
+    }
+    std::string why = ir::layout_flaw({*operand}, buffer.shape.size(),
+                                      [&](const std::string& name) { return pass.find(name)->shape.size(); });
+    if (!why.empty()) return Flaw{path, why, ""};
+    return std::nullopt;
   }
 
   static Found alias(const Pass& pass, const Buffer& buffer, const std::string& path) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/layout.h"
+
 namespace kw::kernel {
 namespace {
 
@@ -12,15 +14,20 @@ bool has_no_elements(const Tensor& tensor) {
   return std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
 }
 
+// The order of PyTorch's channels-last, the innermost dimension first.
+std::vector<std::size_t> channels_last_order(std::size_t rank) {
+  std::vector<std::size_t> order = {1};
+  for (std::size_t d = rank - 1; d >= 2; --d) order.push_back(d);
+  order.push_back(0);
+  return order;
+}
+
 // PyTorch's channels-last: dense with the channels (dimension 1) innermost.
 bool is_channels_last(const Tensor& tensor) {
   const std::size_t rank = tensor.shape.size();
   if (rank != 4 && rank != 5) return false;
   std::int64_t expected = 1;
-  std::vector<std::size_t> order = {1};
-  for (std::size_t d = rank - 1; d >= 2; --d) order.push_back(d);
-  order.push_back(0);
-  for (const std::size_t d : order) {
+  for (const std::size_t d : channels_last_order(rank)) {
     if (tensor.shape[d] == 1) continue;
     if (tensor.strides[d] != expected) return false;
     expected *= tensor.shape[d];
@@ -57,6 +64,121 @@ int belongs_outside(std::size_t a, std::size_t b, std::span<const std::int64_t> 
     if (strides[a] > strides[b] || shape[a] > shape[b]) return 1;
   }
   return 0;
+}
+
+using ir::LayoutDim;
+using ir::LayoutOperand;
+using ir::LayoutPiece;
+
+Failure no_fit(const LayoutOperand& operand) {
+  return bad_input("the layout " + ir::text_of(operand) + " does not fit its tensors");
+}
+
+// What PyTorch takes for channels-last when it must choose a format, gaps and all.
+bool suggests_channels_last(const Tensor& tensor) {
+  const std::size_t rank = tensor.shape.size();
+  if ((rank != 4 && rank != 5) || tensor.strides[1] == 0) return false;
+  std::int64_t least = 0;
+  for (const std::size_t d : channels_last_order(rank)) {
+    if (tensor.shape[d] == 0 || tensor.strides[d] < least) return false;
+    if (d == 0 && least == tensor.strides[1]) return false;  // so do tensors that are contiguous
+    least = tensor.strides[d] * std::max<std::int64_t>(tensor.shape[d], 1);
+  }
+  return true;
+}
+
+// The stride of dimensions of the tensor that are seen as one; nothing where they cannot be.
+std::optional<std::int64_t> stride_of_merged(const Tensor& tensor, const LayoutDim& dim) {
+  std::optional<std::int64_t> stride;
+  std::int64_t reach = 0;
+  for (std::size_t i = dim.size(); i-- > 0;) {
+    const auto d = static_cast<std::size_t>(dim[i].dim);
+    const std::int64_t size = dim[i].part >= 0 ? 2 : tensor.shape[d];  // a part is the outermost: its size is no matter
+    if (size == 1) continue;
+    if (stride && tensor.strides[d] != reach) return std::nullopt;
+    if (!stride) stride = tensor.strides[d];
+    reach = tensor.strides[d] * size;
+  }
+  return stride.value_or(1);
+}
+
+// An input's strides as a tensor of this shape has them.
+Result<Numbers> seen_strides(const LayoutOperand& operand, const Tensor& tensor, std::span<const std::int64_t> shape) {
+  const std::vector<LayoutDim>& dims = *operand.dims;
+  Numbers strides(shape.size(), 0);
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].empty()) continue;
+    for (const LayoutPiece& piece : dims[i])
+      if (static_cast<std::size_t>(piece.dim) >= tensor.shape.size()) return no_fit(operand);
+    if (dims[i].size() > 1) {
+      const std::optional<std::int64_t> merged = stride_of_merged(tensor, dims[i]);
+      if (!merged) return dense_strides(shape);
+      strides[i] = *merged;
+      continue;
+    }
+    const LayoutPiece& piece = dims[i][0];
+    strides[i] = tensor.strides[static_cast<std::size_t>(piece.dim)];
+    for (std::size_t j = 0; j < dims.size() && piece.part >= 0; ++j)
+      for (const LayoutPiece& other : dims[j])
+        if (j != i && other.dim == piece.dim && other.part > piece.part)
+          strides[i] *= std::max<std::int64_t>(shape[j], 1);
+  }
+  return strides;
+}
+
+// The shape of the base of an operand that is a new tensor, as far as the result shows it.
+Result<Numbers> base_shape(const LayoutOperand& operand, std::span<const std::int64_t> shape) {
+  Numbers base(ir::base_rank(operand, shape.size()), 1);
+  for (std::size_t i = 0; i < operand.dims->size(); ++i) {
+    const LayoutDim& dim = (*operand.dims)[i];
+    if (dim.empty()) continue;
+    const auto d = static_cast<std::size_t>(dim[0].dim);
+    if (dim.size() > 1 || dim[0].part >= 0) return no_fit(operand);
+    base[d] = shape[i];
+  }
+  return base;
+}
+
+Result<Tensor> see(const LayoutOperand& operand, std::span<const std::int64_t> shape, const FindTensor& input);
+
+Result<Numbers> strides_of_base(const LayoutOperand& operand, std::span<const std::int64_t> shape,
+                                const FindTensor& input) {
+  if (operand.base == LayoutOperand::Base::Contiguous) return dense_strides(shape);
+  if (operand.base == LayoutOperand::Base::Pointwise) return strides_like(shape, operand.of, input);
+  for (const LayoutOperand& one : operand.of) {
+    KW_TRY(const Tensor tensor, see(one, shape, input));
+    if (!suggests_channels_last(tensor)) return dense_strides(shape);
+  }
+  return strides_in_order(shape, channels_last_order(shape.size()));
+}
+
+// An operand as a tensor of the result's rank; of size one where the result repeats it.
+Result<Tensor> see(const LayoutOperand& operand, std::span<const std::int64_t> shape, const FindTensor& input) {
+  const Tensor* given = nullptr;
+  if (operand.base == LayoutOperand::Base::Input) {
+    given = input(operand.input);
+    if (given == nullptr) return bad_input("nothing is known of '" + operand.input + "', whose strides are asked for");
+    if (!operand.dims && given->shape.size() > shape.size()) return no_fit(operand);
+    if (!operand.dims) return *given;
+  }
+  Tensor tensor;
+  tensor.shape.assign(shape.begin(), shape.end());
+  if (!operand.dims) {
+    KW_TRY(tensor.strides, strides_of_base(operand, shape, input));
+    return tensor;
+  }
+  if (operand.dims->size() != shape.size()) return no_fit(operand);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if ((*operand.dims)[i].empty()) tensor.shape[i] = 1;
+  if (given != nullptr) {
+    KW_TRY(tensor.strides, seen_strides(operand, *given, tensor.shape));
+    return tensor;
+  }
+  KW_TRY(const Numbers base, base_shape(operand, shape));
+  KW_TRY(const Numbers strides, strides_of_base(operand, base, input));
+  for (const LayoutDim& dim : *operand.dims)
+    tensor.strides.push_back(dim.empty() ? 0 : strides[static_cast<std::size_t>(dim[0].dim)]);
+  return tensor;
 }
 
 }  // namespace
@@ -135,12 +257,8 @@ Numbers pointwise_strides(std::span<const std::int64_t> shape, std::span<const T
   const auto all = [&](const auto& property) { return std::all_of(operands.begin(), operands.end(), property); };
   if (all([&](const Tensor& t) { return std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end()); })) {
     if (operands.empty() || all([](const Tensor& t) { return is_dense(t); })) return dense_strides(shape);
-    if (all([](const Tensor& t) { return is_channels_last(t); })) {
-      std::vector<std::size_t> order = {1};
-      for (std::size_t d = shape.size() - 1; d >= 2; --d) order.push_back(d);
-      order.push_back(0);
-      return strides_in_order(shape, order);
-    }
+    if (all([](const Tensor& t) { return is_channels_last(t); }))
+      return strides_in_order(shape, channels_last_order(shape.size()));
     if (all([&](const Tensor& t) { return is_packed(t) && t.strides == operands[0].strides; }))
       return operands[0].strides;
   }
@@ -160,6 +278,16 @@ Numbers pointwise_strides(std::span<const std::int64_t> shape, std::span<const T
     }
   }
   return strides_in_order(shape, order);
+}
+
+Result<Numbers> strides_like(std::span<const std::int64_t> shape, const std::vector<ir::LayoutOperand>& operands,
+                             const FindTensor& input) {
+  std::vector<Tensor> seen;
+  for (const ir::LayoutOperand& operand : operands) {
+    KW_TRY(Tensor tensor, see(operand, shape, input));
+    seen.push_back(std::move(tensor));
+  }
+  return pointwise_strides(shape, seen);
 }
 
 }  // namespace kw::kernel

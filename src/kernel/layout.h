@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/result.h"
+#include "ir/layout.h"
 #include "kernel/expression.h"
 
 namespace kw::kernel {
@@ -28,5 +31,10 @@ std::optional<std::int64_t> storage_elements(const Tensor& tensor);
 // format of operands that agree, otherwise dense in the order of dimensions that the operands' strides suggest.
 // Operands are broadcast to `shape`.
 std::vector<std::int64_t> pointwise_strides(std::span<const std::int64_t> shape, std::span<const Tensor> operands);
+
+// The same for operands that are expressions of the inputs (ir/layout.h). `input` gives an input, or nothing.
+using FindTensor = std::function<const Tensor*(const std::string& input)>;
+Result<std::vector<std::int64_t>> strides_like(std::span<const std::int64_t> shape,
+                                               const std::vector<ir::LayoutOperand>& operands, const FindTensor& input);
 
 }  // namespace kw::kernel

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "ir/layout.h"
 #include "profile/decision.h"
 #include "profile/format.h"
 
@@ -65,6 +66,7 @@ class Checker {
       const OutputField& output = interface.outputs[i];
       if (!seen.insert(output.name).second)
         return wrong(outputs[i]["name"], fmt::format("'{}' is the name of another input or output", output.name));
+      if (std::string why = layout_flaw(output); !why.empty()) return wrong(outputs[i]["layout"], why);
       if (!output.updates.empty()) {
         const auto buffer = std::find_if(interface.inputs.begin(), interface.inputs.end(), [&](const InputField& f) {
           return f.name == output.updates && f.kind == "buffer";
@@ -74,6 +76,18 @@ class Checker {
       }
     }
     return {};
+  }
+
+  std::string layout_flaw(const OutputField& output) const {
+    if (output.layout.empty()) return {};
+    const auto layout = ir::parse_layout(output.layout);
+    if (!layout) return layout.error().message;
+    return ir::layout_flaw(layout->like, output.shape.size(),
+                           [&](const std::string& name) -> std::optional<std::size_t> {
+                             for (const InputField& input : profile_.interface.inputs)
+                               if (input.name == name && input.kind != "scalar") return input.shape.size();
+                             return std::nullopt;
+                           });
   }
 
   Status plan() const {

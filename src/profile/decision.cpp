@@ -46,6 +46,12 @@ Text aliases(const Profile& p, std::string_view) {
   return list_text(items);
 }
 
+Text layout_of(const Profile& p, std::string_view name) {
+  for (const OutputField& output : p.interface.outputs)
+    if (output.name == name && !output.layout.empty()) return output.layout;
+  return std::nullopt;
+}
+
 Text mode(const Profile& p, std::string_view) { return p.source.options.eval ? "eval" : "train"; }
 
 Text type_of(const Profile& p, std::string_view name) {
@@ -114,7 +120,7 @@ Text minutes(const Profile& p, std::string_view) { return std::to_string(p.limit
 Text spills(const Profile& p, std::string_view) { return p.limits.spills ? "yes" : "no"; }
 Text licence(const Profile& p, std::string_view) { return p.licence; }
 
-constexpr std::array<DecisionKind, 32> kKinds = {{
+constexpr std::array<DecisionKind, 33> kKinds = {{
     {"casting", Weight::Numbers, "where the normalised value is rounded", true, casting},
     {"wider", Weight::Numbers, "kept wider than PyTorch eager keeps it", true, wider},
     {"accumulate", Weight::Numbers, "type of running sums", true, accumulate},
@@ -125,6 +131,7 @@ constexpr std::array<DecisionKind, 32> kKinds = {{
     {"saved", Weight::Memory, "kept from forward for backward", true, saved},
     {"recomputed", Weight::Memory, "computed again in backward", false, recomputed},
     {"aliases", Weight::Memory, "outputs that take an input's memory", true, aliases},
+    {"layout.*", Weight::Memory, "how an output lies in memory", true, layout_of},
     {"mode", Weight::Interface, "read in training or evaluation mode", true, mode},
     {"type.*", Weight::Interface, "element type", true, type_of},
     {"shape.*", Weight::Interface, "shape", true, shape_of},
@@ -207,6 +214,7 @@ std::vector<std::string> expected_decisions(const Profile& profile) {
     std::vector<std::string> names;
     for (const NamedText& type : profile.interface.types) names.push_back(type.first);
     for (const InputField& input : profile.interface.inputs) names.push_back(input.name);
+    for (const OutputField& output : profile.interface.outputs) names.push_back(output.name);
     for (const NamedText& assumed : profile.interface.assumed) names.push_back(assumed.first);
     std::set<std::string> seen;
     for (const std::string& name : names)

@@ -75,6 +75,7 @@ struct OutputField {
   std::string type;
   std::vector<std::string> shape;
   std::string updates;  // the buffer that takes this value, or empty
+  std::string layout;   // how it lies in memory (ir/layout.h); empty: not decided
   bool operator==(const OutputField&) const = default;
 };
 

@@ -68,7 +68,8 @@ Interface read_interface(const YAML::Node& node) {
                }),
           rows(node["outputs"],
                [](const YAML::Node& n) {
-                 return OutputField{text(n["name"]), text(n["type"]), texts(n["shape"]), text(n["updates"])};
+                 return OutputField{text(n["name"]), text(n["type"]), texts(n["shape"]), text(n["updates"]),
+                                    text(n["layout"])};
                }),
           rows(node["aliases"],
                [](const YAML::Node& n) {

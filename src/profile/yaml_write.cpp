@@ -67,6 +67,7 @@ std::string output_row(const OutputField& output) {
   Entries entries = {{"name", yaml_scalar(output.name, true)},
                      {"type", yaml_scalar(output.type, true)},
                      {"shape", yaml_list(output.shape)}};
+  if (!output.layout.empty()) entries.emplace_back("layout", yaml_scalar(output.layout, true));
   if (!output.updates.empty()) entries.emplace_back("updates", yaml_scalar(output.updates, true));
   return yaml_mapping(entries);
 }

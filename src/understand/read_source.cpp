@@ -181,6 +181,7 @@ Result<Reading> read_torch(const LocatedSource& source, const profile::ReadingOp
   }
   for (const ModuleParameter& parameter : result.parameters)
     reading.initial_values[parameter.name] = initial_value(parameter.init);
+  reading.layouts = std::move(result.layouts);
   for (ReadResult::File& file : result.files) reading.sources.push_back({std::move(file.path), std::move(file.text)});
   reading.entry = std::move(result.name);
   reading.place = std::move(result.place);

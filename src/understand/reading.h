@@ -28,6 +28,7 @@ struct Reading {
   ir::Graph graph;  // before any simplification
   std::vector<Assumed> assumptions;
   std::map<std::string, std::string> initial_values;  // parameter → ones, zeros, …, as the source makes it
+  std::map<std::string, std::string> layouts;         // output → how PyTorch lays it out (ir/layout.h); absent: free
   std::vector<SourceText> sources;                    // the user's file first
   std::string entry;                                  // the function or class that was read, if there was a choice
   std::string extension = ".py";                      // of the main file as it is kept

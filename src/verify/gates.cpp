@@ -23,7 +23,7 @@ constexpr std::array<GateInfo, 19> kGates = {{
     {Gate::Fresh, "fresh", "a second call in the same process computes from its own inputs", true},
     {Gate::Gradient, "gradient", "the backward is the derivative of the forward, by differences", true},
     {Gate::Torch, "torch", "PyTorch, running the source, gives what the oracle gives", true},
-    {Gate::Strides, "strides", "outputs lie in memory as PyTorch's own do, however the inputs lie", false},
+    {Gate::Strides, "strides", "outputs lie in memory as PyTorch's own do, however the inputs lie", true},
     {Gate::NearBound, "near-bound", "no error is nearly as large as its bound", false},
     {Gate::Reach, "reach", "every kernel of the manifest was called, and no case was refused", false},
     {Gate::Gain, "gain", "it is faster than the reference", false},

@@ -7,8 +7,8 @@
 namespace kw::verify {
 
 std::string_view name_of(Layout layout) {
-  constexpr std::string_view kNames[] = {"dense",    "with gaps", "transposed", "misaligned", "every second element",
-                                         "expanded", "mixed"};
+  constexpr std::string_view kNames[] = {"dense",    "with gaps", "transposed",   "misaligned", "every second element",
+                                         "expanded", "mixed",     "channels-last"};
   return kNames[static_cast<std::size_t>(layout)];
 }
 
@@ -54,6 +54,14 @@ std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t
     case Layout::Expanded:
       strides[0] = 0;
       break;
+    case Layout::ChannelsLast: {
+      if (rank < 4) break;
+      std::vector<std::int64_t> moved(shape.begin(), shape.end());
+      std::rotate(moved.begin() + 1, moved.begin() + 2, moved.end());
+      strides = kernel::dense_strides(moved);
+      std::rotate(strides.begin() + 1, strides.end() - 1, strides.end());
+      break;
+    }
   }
   return strides;
 }

@@ -11,13 +11,15 @@ namespace kw::verify {
 
 enum class Layout : std::uint8_t {
   Dense,
-  Gaps,         // rows farther apart than they are long: a slice of a wider tensor
-  Transposed,   // the last two dimensions swapped in memory
-  Misaligned,   // dense, at an address that only its element type divides
-  EverySecond,  // every dimension has twice its dense stride: the last has stride 2
-  Expanded,     // the first dimension has stride 0: one slice, seen many times
-  Mixed,        // every second tensor of the call is dense, those between have gaps, and are transposed if they can be
+  Gaps,          // rows farther apart than they are long: a slice of a wider tensor
+  Transposed,    // the last two dimensions swapped in memory
+  Misaligned,    // dense, at an address that only its element type divides
+  EverySecond,   // every dimension has twice its dense stride: the last has stride 2
+  Expanded,      // the first dimension has stride 0: one slice, seen many times
+  Mixed,         // every second tensor of the call is dense, those between have gaps, and are transposed if they can be
+  ChannelsLast,  // dense, with dimension 1 innermost; what has less than four dimensions is dense
 };
+// Those in which kernels are called; channels-last is one more order of dimensions to them, and a format to PyTorch.
 inline constexpr Layout kLayouts[] = {Layout::Dense,       Layout::Gaps,     Layout::Transposed, Layout::Misaligned,
                                       Layout::EverySecond, Layout::Expanded, Layout::Mixed};
 

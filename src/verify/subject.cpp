@@ -62,6 +62,11 @@ Result<Subject> subject_of(const profile::Profile& profile, kernel::Manifest man
   subject.files = std::move(files);
   subject.from_outside = from_outside;
   subject.must_agree = profile.numerics.deterministic;
+  for (const profile::OutputField& output : profile.interface.outputs) {
+    const profile::Decision* decision = profile.find("layout." + output.name);
+    const bool set = decision != nullptr && decision->set_by == profile::SetBy::User;
+    if (output.layout.empty() || output.layout == "any" || set) subject.own_layouts.insert(output.name);
+  }
   const std::string file = "profile.yaml";
   KW_TRY(subject.forward, ir::text::parse(profile.math.read, file));
   subject.oracle = "the graph as it was read";

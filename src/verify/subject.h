@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ struct Subject {
   // The passes as the profile has them: the backward that was approved is checked by differences too.
   std::optional<ir::Graph> approved_forward, approved_backward;
   std::vector<kernel::Sizes> shapes;  // to be tested, by the profile
-  bool must_agree = true;             // the profile asks for two runs that agree to the bit
+  std::set<std::string>
+      own_layouts;         // outputs that need not lie as PyTorch's do: a person has set it, or it is not known
+  bool must_agree = true;  // the profile asks for two runs that agree to the bit
 
   // Relaxed only where the profile permits it and the kernels say that they use it.
   bool deterministic() const { return must_agree || manifest.deterministic; }

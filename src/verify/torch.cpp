@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/python.h"
 #include "base/text.h"
+#include "kernel/layout.h"
 
 namespace kw::verify {
 namespace {
@@ -51,6 +52,24 @@ std::vector<std::int64_t> shape_at(const ir::Graph& graph, const ir::Input& inpu
   return shape;
 }
 
+// Where an input stands among those of the op: layouts that mix tell them apart by it.
+std::size_t position_of(const Subject& subject, const std::string& name) {
+  std::size_t position = 0;
+  for (const ir::Input& input : subject.forward.inputs) {
+    if (input.name == name) break;
+    position += input.kind != ir::InputKind::Scalar;
+  }
+  return position;
+}
+
+// Strides that leave neither gaps nor overlaps; otherwise the tensor is a view of another.
+bool is_packed(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+  kernel::Tensor tensor;
+  tensor.shape = shape;
+  tensor.strides = strides;
+  return kernel::is_packed(tensor);
+}
+
 // Without values where the call is only timed.
 json request_for(const Subject& subject, const TorchSource& source, const kernel::TypeBinding& types,
                  const ir::Environment& values, Layout layout, bool timed = false) {
@@ -62,7 +81,8 @@ json request_for(const Subject& subject, const TorchSource& source, const kernel
     json given = {{"shape", json::array()}, {"dtype", ""}, {"values", json::array()}};
     if (const auto found = values.inputs.find(input.name); found != values.inputs.end())
       given = document(found->second, input.type.floor());
-    if (layout != Layout::Dense) given["strides"] = strides_in(layout, shape_at(graph, input, values.sizes));
+    if (layout != Layout::Dense)
+      given["strides"] = strides_in(layout, shape_at(graph, input, values.sizes), position_of(subject, input.name));
     if (timed && input.kind != ir::InputKind::Scalar)
       given = {{"shape", shape_at(graph, input, values.sizes)},
                {"dtype", ir::info(input.type.floor()).torch_name},
@@ -217,7 +237,7 @@ Result<std::optional<std::string>> other_strides(const Subject& subject, const k
     kernel::Tensor& tensor = facts.tensors[buffer.name];
     KW_TRY(tensor.dtype, kernel::dtype_of(buffer.type, types));
     tensor.shape = given->second.shape;
-    tensor.strides = strides_in(layout, tensor.shape);
+    tensor.strides = strides_in(layout, tensor.shape, position_of(subject, tensor_of(subject, *pass, buffer)));
   }
   const auto sizes = kernel::bind_sizes(subject.manifest, *pass, facts.tensors, values.sizes);
   if (!sizes) return std::nullopt;  // another gate says so
@@ -236,6 +256,7 @@ Result<std::optional<std::string>> other_strides(const Subject& subject, const k
     const auto torch = answer.tensors.find(tensor_of(subject, *pass, buffer));
     if (buffer.role != kernel::Role::Output || !buffer.alias.empty() || torch == answer.tensors.end()) continue;
     const kernel::Tensor& own = facts.tensors.at(buffer.name);
+    if (subject.own_layouts.contains(torch->first) || !is_packed(torch->second.shape, torch->second.strides)) continue;
     if (own.shape != torch->second.shape || std::count(own.shape.begin(), own.shape.end(), 0) > 0) continue;
     for (std::size_t d = 0; d < own.shape.size(); ++d)
       if (own.shape[d] > 1 && own.strides[d] != torch->second.strides[d])

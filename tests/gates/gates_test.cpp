@@ -1,7 +1,7 @@
 // The gates bite: kernels by hand, each wrong in one way, are caught by the gate that should catch them; and the right
 // ones that they were made from pass every gate, so that what is caught is the mistake.
 //
-//   ops/OP.kw       the math
+//   ops/OP.kw       the math; ops/OP.py the same for PyTorch, for the gate that asks it
 //   right/NAME.cc   "// op: OP", then a kernel that is right
 //   wrong/NAME.cc   "// op: OP", "// gate: GATE" (or "GATE or GATE"), then one that is not
 //   flagged/NAME.cc the same for a soft gate: the kernel is right, and the gate has something to say
@@ -16,6 +16,8 @@
 namespace kw::verify {
 namespace {
 
+bool asks_pytorch(const KernelFile& file) { return file.gates == std::vector<std::string>{"strides"}; }
+
 Result<Report> judge_file(const KernelFile& file) {
   KW_TRY(const Subject subject, subject_for(file));
   JudgeOptions options;
@@ -26,6 +28,7 @@ Result<Report> judge_file(const KernelFile& file) {
   // What a rounding did shows at many elements only; the first case has one.
   const bool casting = file.gates == std::vector<std::string>{"casting"};
   options.most_failures = casting ? 3 : 1;
+  if (asks_pytorch(file)) options.torch = {std::string(KW_SOURCE_DIR) + "/tests/gates/ops/" + file.op + ".py"};
   return judge(subject, options);
 }
 
@@ -41,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, Right, ::testing::ValuesIn(kernels_in("gates/ri
 
 class Wrong : public ::testing::TestWithParam<KernelFile> {};
 TEST_P(Wrong, IsCaughtByTheGateThatShouldCatchIt) {
+  if (asks_pytorch(GetParam()) && !find_python_with_torch()) GTEST_SKIP() << "no Python here has torch";
   const Result<Report> report = judge_file(GetParam());
   ASSERT_TRUE(report) << render(report.error());
   EXPECT_FALSE(report->passed()) << to_text(*report);

@@ -7,6 +7,7 @@
 #include "act/package/call_text.h"
 #include "act/package/call_writer.h"
 #include "act/package/expression_text.h"
+#include "act/package/layout_text.h"
 #include "base/text.h"
 
 namespace kw::act {
@@ -116,6 +117,16 @@ class Writer : CallWriter {
     for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
       const Buffer& output = pass.outputs[i];
       KW_TRY(const std::vector<std::string> shape, sizes_of(output.shape));
+      KW_TRY(const bool plain, has_plain_layout(output, pass.inputs));
+      if (!plain) {
+        KW_TRY(const std::string laid, layout_in_cpp(output, "kw_sizes_" + output.name));
+        out_.line(fmt::format("const kw_torch::Sizes kw_sizes_{} = {{{}}};", output.name, join(shape, ", ")));
+        out_.line(fmt::format(
+            "kw_torch::Tensor kw_{0} = kw_torch::empty_laid(kw_call.{0}, kw_results[kw_call.kw_mixture][{1}], "
+            "kw_call.kw_device, {2});",
+            output.name, i, laid));
+        continue;
+      }
       std::vector<std::string> like;
       for (const std::string& operand : output.strides_like) like.push_back("&kw_call." + operand);
       out_.line(

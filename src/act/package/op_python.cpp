@@ -7,6 +7,7 @@
 
 #include "act/emit/lines.h"
 #include "act/emit/skeleton.h"
+#include "act/package/layout_text.h"
 #include "base/text.h"
 #include "kernel/expression.h"
 
@@ -168,7 +169,8 @@ class Writer {
     Names made;
     for (const Buffer& output : pass.outputs) {
       KW_TRY(const std::string dtype, dtype_text(pass, output.type));
-      const std::string like = output.strides_like.empty() ? "" : ", like=" + tuple(output.strides_like);
+      KW_TRY(const std::string operands, layout_in_python(output, pass.inputs, tuple(output.shape)));
+      const std::string like = output.strides_like.empty() ? "" : ", like=" + operands;
       made.push_back(fmt::format("_op.empty({}, {}, {}{})", pass.inputs[0].name, tuple(output.shape), dtype, like));
     }
     if (made.size() == 1) {

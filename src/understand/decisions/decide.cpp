@@ -24,13 +24,14 @@ struct Decider {
   Status (*decide)(Subject&);
 };
 
-constexpr std::array<Decider, 9> kDeciders = {{
+constexpr std::array<Decider, 10> kDeciders = {{
     {"interface", decide_interface},
     {"names", decide_names},
     {"tier", decide_tier},
     {"closest", decide_closest},
     {"numerics", decide_numerics},
     {"memory", decide_memory},
+    {"layouts", decide_layouts},
     {"plan", decide_plan},  // after numerics: atomic sums need leave to differ between runs
     {"shapes", decide_shapes},
     {"limits", decide_limits},
@@ -95,7 +96,7 @@ Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
     if (pin->second != "llama" && pin->second != "gemma" && pin->second != "none")
       return bad_value("casting", pin->second, "llama, gemma or none");
     const ir::Graph simple = ir::simplify(math.read);
-    if (casting_of(GraphView(simple)).mode != pin->second) {
+    if (!all_cast(GraphView(simple), pin->second)) {
       KW_TRY(math.read, recast(simple, pin->second));
     }
   }

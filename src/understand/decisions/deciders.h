@@ -12,6 +12,7 @@ Status decide_tier(Subject& subject);       // tier
 Status decide_closest(Subject& subject);    // closest
 Status decide_numerics(Subject& subject);   // casting, wider, accumulate, fp32, reassociate, deterministic
 Status decide_memory(Subject& subject);     // backward, saved, recomputed, aliases
+Status decide_layouts(Subject& subject);    // layout.*
 Status decide_plan(Subject& subject);       // plan.forward, plan.backward, reduce.*
 Status decide_shapes(Subject& subject);     // shapes.test, shapes.measure
 Status decide_limits(Subject& subject);     // limits.*, licence

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ir/infer.h"
 #include "understand/export/json_place.h"
+#include "understand/torch/memory_order.h"
 #include "understand/torch/ops.h"
 
 namespace kw::understand {
@@ -56,6 +57,7 @@ class ExportedReader {
       reading.assumptions.push_back({"reading", assumed, "the exported graph has it so", {}});
     reading.entry = reading.graph.name;
     reading.is_module = is_module_;
+    reading.layouts = std::move(layouts_);
     return reading;
   }
 
@@ -380,6 +382,7 @@ class ExportedReader {
       std::string name = results.size() > 1 ? "y" + std::to_string(i) : "y";
       while (builder_.graph().find_input(name)) name += "_";
       builder_.output({name, results[i].node, results[i].dims, std::nullopt});
+      layouts_[name] = ir::text_of(layout_of(builder_.graph(), results[i]));
     }
     for (const std::string& id : updated_) {
       const Buffer& buffer = buffers_.at(id);
@@ -396,7 +399,8 @@ class ExportedReader {
   std::map<std::string, Size> symbols_;
   std::map<std::string, Value> values_;  // by id: inputs and nodes; a buffer's is its latest value
   std::map<std::string, Buffer> buffers_;
-  std::vector<std::string> updated_;  // buffers, in the order in which they first changed
+  std::vector<std::string> updated_;            // buffers, in the order in which they first changed
+  std::map<std::string, std::string> layouts_;  // of outputs
   bool is_module_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/infer.h"
+#include "understand/torch/memory_order.h"
 
 namespace kw::understand::python {
 namespace {
@@ -85,7 +86,8 @@ Status collect_outputs(Interpreter& interpreter, const Value& value, const std::
                             "return the tensors; what is known before the call needs no kernel");
 }
 
-void add_outputs(Interpreter& interpreter, std::vector<std::pair<std::string, TensorValue>> outputs) {
+void add_outputs(Interpreter& interpreter, std::vector<std::pair<std::string, TensorValue>> outputs,
+                 ReadResult& result) {
   ir::GraphBuilder& builder = interpreter.builder();
   std::set<std::string> taken;
   for (const ir::Input& input : builder.graph().inputs) taken.insert(input.name);
@@ -100,6 +102,7 @@ void add_outputs(Interpreter& interpreter, std::vector<std::pair<std::string, Te
     while (taken.contains(name)) name += "_";
     taken.insert(name);
     builder.output({name, tensor.node, tensor.dims, std::nullopt});
+    result.layouts[name] = ir::text_of(layout_of(builder.graph(), tensor));
   }
 }
 
@@ -257,7 +260,7 @@ Result<ReadResult> finish_reading(Interpreter& interpreter, const Value& returne
 
   named(result);
 
-  add_outputs(interpreter, std::move(outputs));
+  add_outputs(interpreter, std::move(outputs), result);
   for (const auto& update : interpreter.buffer_updates()) {
     const ir::Input& input = graph.inputs[static_cast<size_t>(graph[update.buffer].as<ir::InputRef>().index)];
     if (is_sample(input)) continue;

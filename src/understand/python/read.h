@@ -8,6 +8,7 @@
 // assumed is recorded.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,6 +55,7 @@ struct ReadResult {
   Place place;  // of its definition
   std::vector<ModuleParameter> parameters;
   std::vector<ReadArgument> constructor, call;  // of the module, if it is one, and of the function or forward
+  std::map<std::string, std::string> layouts;   // of each output in PyTorch, as ir/layout.h writes it
   std::vector<std::string> changed_inputs;  // tensors that the source changes in place; the graph gives their new value
   struct File {
     std::string path;

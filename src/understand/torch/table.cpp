@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "understand/torch/entry.h"
 #include "understand/torch/layer.h"
+#include "understand/torch/memory_order.h"
 #include "understand/torch/promotion.h"
 
 namespace kw::understand {
@@ -29,6 +30,12 @@ constexpr Prefix kPrefixes[] = {
 struct Row {
   const Entry* entry;
   Signature signature;
+  MemoryRule memory;
+};
+
+struct Family {
+  std::span<const Entry> entries;
+  MemoryRule memory;  // of its operations, but those that memory_rule knows
 };
 
 struct Table {
@@ -37,14 +44,33 @@ struct Table {
   std::vector<std::string> names;
 
   Table() {
-    for (std::span<const Entry> family :
-         {pointwise_entries(), comparison_entries(), cast_entries(),    activation_entries(), reduction_entries(),
-          softmax_entries(),   shape_entries(),      reshape_entries(), slice_entries(),      operator_entries(),
-          subscript_entries(), indexing_entries(),   order_entries(),   linear_entries(),     convolution_entries(),
-          pooling_entries(),   norm_entries(),       loss_entries(),    class_loss_entries(), creation_entries(),
-          random_entries(),    attention_entries(),  resize_entries(),  aten_entries()}) {
-      for (const Entry& entry : family) {
-        rows.push_back({&entry, Signature::parse(entry.signature)});
+    using enum MemoryRule;
+    for (const Family& family : {Family{pointwise_entries(), Pointwise},
+                                 {comparison_entries(), Pointwise},
+                                 {cast_entries(), Copy},
+                                 {activation_entries(), Pointwise},
+                                 {reduction_entries(), Contiguous},
+                                 {softmax_entries(), Contiguous},
+                                 {shape_entries(), View},
+                                 {reshape_entries(), Reshape},
+                                 {slice_entries(), View},
+                                 {operator_entries(), Inner},
+                                 {subscript_entries(), View},
+                                 {indexing_entries(), Contiguous},
+                                 {order_entries(), Contiguous},
+                                 {linear_entries(), Unknown},
+                                 {convolution_entries(), Unknown},
+                                 {pooling_entries(), Unknown},
+                                 {norm_entries(), Contiguous},
+                                 {loss_entries(), Pointwise},
+                                 {class_loss_entries(), Contiguous},
+                                 {creation_entries(), Contiguous},
+                                 {random_entries(), Pointwise},
+                                 {attention_entries(), Unknown},
+                                 {resize_entries(), Unknown},
+                                 {aten_entries(), Inner}}) {
+      for (const Entry& entry : family.entries) {
+        rows.push_back({&entry, Signature::parse(entry.signature), memory_rule(entry.name, family.memory)});
         for (const Prefix& prefix : kPrefixes) {
           if (!(entry.spaces & prefix.space)) continue;
           std::string name = std::string(prefix.text) + std::string(entry.name);
@@ -88,8 +114,45 @@ std::string without_in_place_mark(std::string_view name) {
   return std::string(name.substr(0, end - 1)) + std::string(name.substr(end));
 }
 
-Result<Value> read(const Entry& entry, Call& call) {
+void collect_tensors(const Value& value, std::vector<TensorValue>& out) {
+  if (const auto* tensor = value.get<TensorValue>()) out.push_back(*tensor);
+  if (const auto* sequence = value.get<SequenceValue>())
+    for (const Value& item : sequence->items) collect_tensors(item, out);
+}
+
+// The tensors of a call and the rule that its result's order in memory follows.
+struct Ordering {
+  MemoryRule rule;
+  std::vector<TensorValue> operands;
+
+  Ordering(const Row& row, std::string_view name, const Arguments& arguments) : rule(row.memory) {
+    for (const Value& value : arguments.positional) collect_tensors(value, operands);
+    for (const auto& [keyword, value] : arguments.keyword) {
+      if (keyword == "memory_format" && !value.is_none()) rule = MemoryRule::Unknown;
+      collect_tensors(value, operands);
+    }
+    const std::string_view entry = row.entry->name;
+    const bool scalar_first = !arguments.positional.empty() && !arguments.positional[0].is_tensor();
+    if (entry == "pow" && rule == MemoryRule::Pointwise && scalar_first) rule = MemoryRule::Contiguous;
+    // torch.max(a, b) is a pointwise op; its other forms reduce.
+    if ((entry == "max" || entry == "min") && operands.size() == 2) rule = MemoryRule::Pointwise;
+    // A stack of tensors of four dimensions or more may take their format.
+    if (entry == "stack" && !operands.empty() && operands[0].dims.size() > 3) rule = MemoryRule::Unknown;
+    // Padding with a number keeps channels-last; of the other modes nothing is known.
+    const bool has_mode = arguments.positional.size() > 2 ||
+                          std::any_of(arguments.keyword.begin(), arguments.keyword.end(), [](const auto& item) {
+                            const auto* mode = item.second.template get<std::string>();
+                            return item.first == "mode" && !(mode && *mode == "constant");
+                          });
+    if (entry == "pad" && !has_mode) rule = MemoryRule::Format;
+    // The condition is the first operand of where, also where the tensor is called.
+    if (name == "Tensor.where" && operands.size() > 1) std::swap(operands[0], operands[1]);
+  }
+};
+
+Result<Value> read(const Entry& entry, Call& call, const Ordering& ordering) {
   Result<Value> value = entry.read(call);
+  if (value) order_result(call.builder.graph(), ordering.rule, ordering.operands, *value);
   if (!call.context.broken_formula) return value;
   Error error = *std::move(call.context.broken_formula);
   call.context.broken_formula.reset();
@@ -101,20 +164,24 @@ Result<Value> call_in_place(TorchContext& context, const Row& row, std::string_v
   const TensorValue* self = arguments.positional.empty() ? nullptr : arguments.positional[0].get<TensorValue>();
   if (!self) return bad_input(std::string(name) + " needs a tensor as its first argument");
   TensorValue target = *self;
+  const Ordering ordering(row, name, arguments);
   KW_TRY(Call call, Call::bind(context, name, row.signature, std::move(arguments)));
-  KW_TRY(Value value, read(*row.entry, call));
+  KW_TRY(Value value, read(*row.entry, call, ordering));
   const TensorValue* result = value.get<TensorValue>();
   if (!result) return bad_input(std::string(name) + " does not give one tensor");
   KW_TRY(TensorValue fitted, expand_like(context, *result, target.dims));
-  return Value{TensorValue{context.builder.cast(fitted.node, context.builder[target.node].type), fitted.dims}};
+  Value changed{TensorValue{context.builder.cast(fitted.node, context.builder[target.node].type), fitted.dims}};
+  order_result(context.builder.graph(), MemoryRule::Same, {target}, changed);
+  return changed;
 }
 
 }  // namespace
 
 Result<Value> call_torch(TorchContext& context, std::string_view name, Arguments arguments) {
   if (const Row* row = table().find(name)) {
+    const Ordering ordering(*row, name, arguments);
     KW_TRY(Call call, Call::bind(context, name, row->signature, std::move(arguments)));
-    return read(*row->entry, call);
+    return read(*row->entry, call, ordering);
   }
   std::string functional = without_in_place_mark(name);
   if (const Row* row = functional.empty() ? nullptr : table().find(functional))

@@ -14,8 +14,16 @@
 
 #include "base/result.h"
 #include "ir/graph.h"
+#include "ir/layout.h"
 
 namespace kw::understand {
+
+// How a tensor lies in memory (memory_order.h).
+struct MemoryOrder {
+  enum class Is : uint8_t { AsMade, Known, Unknown };
+  Is is = Is::AsMade;  // an input is itself; of anything else nothing is known
+  ir::LayoutOperand operand{};
+};
 
 struct TensorValue {
   ir::NodeId node = ir::kNoNode;
@@ -23,6 +31,7 @@ struct TensorValue {
   // Which tensor object of the program this is (0: a new one). The static reader keeps it to follow in-place changes;
   // operations leave it 0 in what they make, and pass it on when PyTorch would return the very same tensor.
   int32_t identity = 0;
+  MemoryOrder order{};
 };
 
 // A Python float or int that is not known while reading, or that the profile names (eps): a weakly typed rank-0 node.
