@@ -294,16 +294,16 @@ void relu_backward(const float* x, const float* d_y, float* grad_x, I rows, I co
 """
 
 
-def test_output_strides_other_than_pytorchs_own_are_flagged(kw, tmp_path):
+def test_output_strides_other_than_pytorchs_own_are_a_failure(kw, tmp_path):
     """A dense result of a transposed input: PyTorch's lies as the input does."""
     pytest.importorskip("torch")
     (tmp_path / "relu.cpp").write_text(STRIDED)
     (tmp_path / "relu.manifest.json").write_text(json.dumps(DENSE))
     (tmp_path / "ref.py").write_text(REFERENCE)
     run = kw("verify", "--kernel", "relu.cpp", "--reference", "ref.py", "--no-timing", "--json")
-    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.returncode == 1, run.stdout + run.stderr
     strides = gate(json.loads(run.stdout), "strides")
-    assert strides["outcome"] == "flagged" and "and in PyTorch" in strides["line"], strides
+    assert strides["outcome"] == "failed" and "and in PyTorch" in strides["line"], strides
 
 
 SOFT = """op soft(x: no_grad T[rows, cols])
