@@ -83,6 +83,7 @@ std::vector<NodeId> rounded_values(const Graph& graph) {
 }
 
 Result<Graph> widened(const Graph& graph, const std::vector<NodeId>& values) {
+  const GraphView view(graph);
   const auto is_widened = [&](NodeId id) { return std::find(values.begin(), values.end(), id) != values.end(); };
   return rebuilt(graph, [&](GraphBuilder& builder, NodeId id, std::vector<NodeId> args) -> Result<NodeId> {
     const Node& node = graph[id];
@@ -96,7 +97,7 @@ Result<Graph> widened(const Graph& graph, const std::vector<NodeId>& values) {
       if (is_real_tensor(builder[arg])) arg = builder.cast(arg, ir::opmath(builder[arg].type));
     KW_TRY(const NodeId made, builder.try_make(node.op, std::move(args), node.attr));
     if (!is_real_tensor(node)) return made;
-    return is_widened(id) ? made : builder.cast(made, node.type);
+    return is_widened(id) || view.is_view(id) ? made : builder.cast(made, node.type);  // a view rounds nothing
   });
 }
 

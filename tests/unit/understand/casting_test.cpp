@@ -72,6 +72,21 @@ TEST(Casting, EveryNormOfASourceIsSet) {
   }
 }
 
+TEST(Casting, ASliceOfAValueThatIsKeptWiderIsAsWide) {
+  const std::string source =
+      "import torch\n\n\ndef f(x):\n    h = x.float().exp().to(x.dtype)\n    a, b = h.chunk(2, -1)\n"
+      "    return (a.float() * b.float()).to(x.dtype)\n\n\n"
+      "def get_inputs():\n    return [torch.randn(4, 8, dtype=torch.bfloat16)]\n";
+  const auto roundings = [&](const Pins& pins) {
+    const std::string forward = decided_torch(source, {}, pins).math.forward;
+    std::size_t count = 0;
+    for (std::size_t at = forward.find("T("); at != std::string::npos; at = forward.find("T(", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_GT(roundings({}), 1u);
+  EXPECT_EQ(roundings({{"wider", "all"}}), 1u);  // of the result
+}
+
 TEST(Casting, TheUsersOwnTypeDoesNotChangeIt) {
   for (const char* type : {"bf16", "f16", "f32"}) {
     std::string math = kLlama;
