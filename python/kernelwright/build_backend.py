@@ -261,8 +261,9 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         note("calls", "calls.h", made)
 
     def calls(unit, headers):
-        headers.result()
-        cpp("calls", unit, ["-include", str(folder / "calls.h"), *CALL_FLAGS])
+        if headers:
+            headers.result()
+        cpp("calls", unit, [*(["-include", str(folder / "calls.h")] if headers else []), *CALL_FLAGS])
 
     def gradients():
         (folder / "gradients").mkdir()
@@ -292,7 +293,8 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         tasks = image_tasks(plan, source, architectures) if gpu else []
         # What takes longest begins first, so that no core waits at the end.
         kernels = sorted((op["kernels"] for op in plan["ops"] if op["kernels"]), key=lambda k: -_length(source / k))
-        headers = workers.submit(headers_of_calls)
+        # Precompiled headers take as long as reading them for three ops.
+        headers = workers.submit(headers_of_calls) if len(plan["ops"]) > 3 else None
         waiting = [workers.submit(gradients)] if plan["gradients"] else []
         waiting += [workers.submit(cpp, "kernels for the CPU", source / unit, CPU_FLAGS) for unit in kernels]
         compiled = {}
