@@ -29,6 +29,13 @@ KW_DEVICE constexpr int rows_ahead() {
   return (static_cast<int>(sizeof(Types)) + ...) * kElements > kRowBytes ? 1 : 2;
 }
 
+// Whether the registers of a thread that has so many elements of ragged rows of each of these hold them all, beside
+// sums.
+template <int kElements, class... Types>
+KW_DEVICE constexpr bool fits_beside() {
+  return (static_cast<int>(sizeof(Types)) + ...) * kElements <= 192;
+}
+
 // What a sum over several tiles of terms is kept in: tiles of a long row are added in double.
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;

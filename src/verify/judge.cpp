@@ -395,9 +395,9 @@ class Judge {
       return {};
     }
     Runners runners{std::move(*one), std::move(*other)};
-    const auto kernels = look_again(
-        "emulated", runners,
-        [&](const auto& types) { return runners.first->compile(subject_.manifest, subject_.files, types); }, true);
+    const auto kernels = look_again("emulated", runners, [&](const auto& types) {
+      return runners.first->compile(subject_.manifest, subject_.files, types);
+    });
     if (!kernels && kernels.error().kind == ErrorKind::GateFailed)  // inline PTX, or what the runtime has no twin of
       record_.set(Gate::Synchronised, Outcome::Skipped, "the emulation cannot run these kernels");
     else if (!kernels)

@@ -386,7 +386,11 @@ class RowWriter : public Writer {
     Lines out;
     if (residents_.empty()) return out;
     Lines loads;
-    out.line("constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;");
+    std::string types;
+    for (const Held& held : held_) types += ", " + types_.stored(buffer(held.buffer).type);
+    for (const Resident& resident : residents_) types += ", " + types_.stored(buffer(resident.buffer).type);
+    out.line("constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&");
+    out.line("    (!kRagged || kw::fits_beside<kElements" + types + ">());");
     for (const Resident& resident : residents_) {
       out.line("kw::Vector<" + types_.stored(buffer(resident.buffer).type) + ", kVector> " + resident.name +
                "[kVectors];");

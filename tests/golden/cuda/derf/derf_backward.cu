@@ -68,7 +68,8 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v9_slices_sums(v9_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(TW32)), length,
                                                                     tiles);
-  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
+      (!kRagged || kw::fits_beside<kElements, TW, T, W>());
   kw::Vector<W, kVector> weight_all[kVectors];
   if constexpr (kResident) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);

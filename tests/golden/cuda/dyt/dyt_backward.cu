@@ -63,7 +63,8 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(WT32)), length,
                                                                     tiles);
-  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
+      (!kRagged || kw::fits_beside<kElements, WT, T, W>());
   kw::Vector<W, kVector> weight_all[kVectors];
   if constexpr (kResident) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);

@@ -65,7 +65,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
   Index shift = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
-  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
+      (!kRagged || kw::fits_beside<kElements, WT, T, T, W>());
   kw::Vector<W, kVector> weight_all[kVectors];
   if constexpr (kResident) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);

@@ -68,7 +68,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
                                                                           room * static_cast<int>(sizeof(T32)),
                                                                           length, tiles);
-  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
+      (!kRagged || kw::fits_beside<kElements, T, T, W>());
   kw::Vector<W, kVector> weight_all[kVectors];
   if constexpr (kResident) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);

@@ -60,7 +60,8 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
   Index shift = 0;
   kw::Sums<float, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                               length, tiles);
-  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers;
+  constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
+      (!kRagged || kw::fits_beside<kElements, T, T, W>());
   kw::Vector<W, kVector> weight_all[kVectors];
   if constexpr (kResident) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
