@@ -12,6 +12,8 @@ namespace {
 const char* const kPastMemory = ", past its shared memory";
 const char* const kSeveralParts = ", of several parts";
 const char* const kManyParts = ", of many parts";
+const char* const kThreads = ", threads";  // how many, where sizes decide; nothing that is reached
+const char* const kFullBlock = ", of a full block";
 const char* const kSeveralTurns = ", in several turns of several warps";
 constexpr std::int64_t kElementsOfRow = 8;  // many rows keep many blocks busy, which costs as much as these
 // More than these, and no thread finishes a sum alone; or no warp, where it reads them one by one.
@@ -84,6 +86,10 @@ Status add_launched(const Subject& subject, const kernel::Pass& pass, const kern
     if (parts > 1) here[entry->symbol + kSeveralParts] = 0;
     if (parts > (layout == Layout::Misaligned ? kPartsOfAWarp : kPartsOfAThread))
       here[entry->symbol + kManyParts] = parts;
+    if (entry->launch.block[0].find_first_not_of("0123456789*") != std::string::npos) {
+      KW_TRY(const kernel::LaunchShape own, kernel::launch_of(*entry, facts));
+      here[entry->symbol + kThreads] = own.block[0];
+    }
     KW_TRY(const bool turns, takes_turns(*entry, facts));
     if (turns) here[entry->symbol + kSeveralTurns] = 0;
     // Twice the sizes would get no more shared memory: what does not fit into it goes another way.
@@ -136,6 +142,17 @@ std::int64_t last_for_which(std::int64_t most, const Condition& holds) {
   return low;
 }
 
+// Blocks of several warps that were as large for a few elements less: what is more, a thread has in a second round.
+void mark_full_blocks(Launched& here, const Launched& with_fewer) {
+  constexpr std::int64_t kWarp = 32;
+  const Launched all = here;
+  for (const auto& [entry, threads] : all) {
+    const auto before = with_fewer.find(entry);
+    if (entry.ends_with(kThreads) && before != with_fewer.end() && before->second == threads && threads > kWarp)
+      here[entry.substr(0, entry.size() - std::string_view(kThreads).size()) + kFullBlock] = 0;
+  }
+}
+
 bool is_small(const Subject& subject, const kernel::Sizes& sizes, std::int64_t most) {
   return admits(subject, sizes, most) && rows_of(subject, sizes) <= most / kElementsOfRow;
 }
@@ -145,7 +162,8 @@ bool is_small(const Subject& subject, const kernel::Sizes& sizes, std::int64_t m
 std::set<std::string> reached(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
                               const kernel::Machine& machine, Layout layout) {
   std::set<std::string> all;
-  for (const auto& [entry, bytes] : launched(subject, sizes, types, machine, layout)) all.insert(entry);
+  for (const auto& [entry, bytes] : launched(subject, sizes, types, machine, layout))
+    if (!entry.ends_with(kThreads)) all.insert(entry);
   return all;
 }
 
@@ -173,8 +191,10 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
             return launched(subject, fitted(subject, symbol, n, others), types, machine, layout);
           };
           std::set<kernel::Sizes> more;
-          for (const auto& [entry, bytes] : at(size)) {
-            if (!known.insert(entry).second) continue;
+          Launched here = at(size);
+          if (layout == Layout::Dense) mark_full_blocks(here, at(size - past.by));
+          for (const auto& [entry, bytes] : here) {
+            if (entry.ends_with(kThreads) || !known.insert(entry).second) continue;
             more.insert(sizes);
             if (entry.find(", ") != std::string::npos || layout != Layout::Dense) continue;
             const std::int64_t most_of_it = full(at, entry, size, most, past.by == 8 ? 8 : 1);

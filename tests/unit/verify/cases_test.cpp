@@ -67,6 +67,18 @@ TEST(Reach, ARowThatFillsItsSharedMemoryGoesPastIt) {
   EXPECT_GT(4 * longest, 160'000);
 }
 
+TEST(Reach, ARowIsTriedThatIsLongerThanABlockAtItsLargestHolds) {
+  Subject subject = norm();
+  subject.manifest.passes[0].steps[0].entries = {entry("one", {})};
+  kernel::Launch& launch = subject.manifest.passes[0].steps[0].entries[0].launch;
+  launch.grid = {"rows", "1", "1"}, launch.block = {"32*min(16, max(1, ceil_div(cols, 256)))", "1", "1"};
+  std::int64_t longest = 0;
+  const std::vector<kernel::Sizes> tried = {{{"rows", 3}, {"cols", 8}}, {{"rows", 2}, {"cols", 4096}}};
+  for (const kernel::Sizes& sizes : shapes_that_reach(subject, tried, {}, {}, 150'000))
+    longest = std::max(longest, sizes.at("cols"));
+  EXPECT_GT(longest, 16 * 256);
+}
+
 TEST(Reach, KernelsForRaggedRowsGetLongOddRows) {
   Subject subject = norm();
   subject.manifest.passes[0].steps[0].entries.back().guards = {"cols <= 1024"};
