@@ -72,8 +72,8 @@ inline void ask_for_large_pages(void* start, int64_t bytes) {
 
 // Streaming saves bytes, and through a block it costs a core time. Bytes are what counts once so many threads share the
 // memory; two of a server's cores are faster with plain stores. Lanes need no block: those of full-width elements,
-// which cost little more than their bytes, are always streamed (measured: 1.15 to 1.22 times; of 16-bit ones 0.82 to
-// 0.96).
+// which cost little more than their bytes, are always streamed. Of 16-bit ones with two threads some gain (1.2 times)
+// and others, with more arithmetic, lose (0.8).
 inline constexpr int kStreamThreads = 4;
 inline int most_threads() {
 #ifdef _OPENMP
@@ -83,14 +83,32 @@ inline int most_threads() {
 #endif
 }
 
+// Other threads may read the output however they learn of its end: what this one has written past the cache is in order
+// by then. (Those of a parallel loop are in order at its barrier.)
+class Streamed {
+ public:
+  explicit Streamed(bool streamed) : streamed_(streamed) {}
+  Streamed(const Streamed&) = delete;
+  Streamed& operator=(const Streamed&) = delete;
+  ~Streamed() {
+#if defined(__SSE2__)
+    if (streamed_) __builtin_ia32_sfence();
+#endif
+  }
+  operator bool() const { return streamed_; }
+
+ private:
+  bool streamed_;
+};
+
 // Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
 // long enough to be whole lines.
 template <bool kLanesFit, class Element>
-inline bool streams(Element* output, int64_t elements, int64_t row, int64_t stream_bytes) {
+inline Streamed streams(Element* output, int64_t elements, int64_t row, int64_t stream_bytes) {
   constexpr int64_t kBytes = sizeof(Element);
-  if (elements * kBytes < stream_bytes || row * kBytes < 512) return false;
+  if (elements * kBytes < stream_bytes || row * kBytes < 512) return Streamed(false);
   ask_for_large_pages(output, elements * kBytes);
-  return (kLanesFit && !kIsNarrow<Element>) || most_threads() >= kStreamThreads;
+  return Streamed((kLanesFit && !kIsNarrow<Element>) || most_threads() >= kStreamThreads);
 }
 
 // Where the elements [first, first + n) of an output row are computed: in place, or in a block that `finish` rounds and

@@ -192,7 +192,7 @@ std::string InnerLoopWriter::stream_flag(const Store& store, const std::string& 
     for (LoopAxisId a : axes_of(index))
       if (!has(axes, a)) axes.push_back(a);
   const std::string flag = names_.fresh("stream_" + buffer.name);
-  scopes_.setup.line("const bool " + flag + " = kw::streams<" + lanes + ">(" + buffer.name + ".data, " +
+  scopes_.setup.line("const kw::Streamed " + flag + " = kw::streams<" + lanes + ">(" + buffer.name + ".data, " +
                      names_.product(axes) + ", " + names_.size(nest_.inner) + ", kStreamBytes);");
   return stream_flags_[store.buffer] = flag;
 }

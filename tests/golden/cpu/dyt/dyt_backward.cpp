@@ -54,7 +54,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           kw::Tensor<W, 1> grad_bias, kw::Tensor<WT32, 1> grad_alpha_slices, int64_t batch, int64_t seq,
                           int64_t hidden, int64_t workers) {
   const W32 alpha_i = alpha(0);
-  const bool stream_grad_x = kw::streams<false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)

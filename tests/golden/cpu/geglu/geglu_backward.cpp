@@ -46,7 +46,7 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
                              int64_t batch, int64_t seq, int64_t half, int64_t x_2) {
   const T32 rounded = kw::round_own<T>(T32(0.0));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const bool stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * half, half, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * half, half, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * half >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)
