@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from test_understand import NORM, files_of
@@ -160,3 +161,10 @@ def test_files_are_approved_as_they_stand(kw, norm):
     with (norm / "act" / "cpu" / "rms_norm_forward.cpp").open("a") as file:
         file.write("// edited\n")
     assert json.loads(kw("approve", "rms_norm", "--stage", "files", "--json").stdout)["hash"] != first["hash"]
+
+
+def test_kernels_of_one_triton_pass_may_have_sums_of_the_same_name(kw):
+    example = Path(__file__).resolve().parents[2] / "examples/rope_half.py"
+    assert kw("understand", str(example)).returncode == 0
+    done = kw("act", "rope_half", "--target", "triton", "--yes")
+    assert done.returncode == 0, done.stderr

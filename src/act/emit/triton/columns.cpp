@@ -107,7 +107,7 @@ void Writer::columns() {
     return part + " + " + at + " * " + names_.size(inner) + " + " + names_.variable(inner);
   };
   for (const Total& total : totals) {
-    const std::string part = names_.fresh(names_.value(total.value) + "_parts");
+    const std::string part = parts_name(total.value);
     parts.push_back(part);
     body.line("tl.store(" + part_address(part, "chunk") + ", " + reduce(total.value, total.variable, 0, true) +
               ", mask=" + column_mask_ + ")");

@@ -1,9 +1,18 @@
 // Everything is reduced to single values: chunks of the elements, then a second kernel over what these found. Several
 // reductions that depend on each other run in one program, as each needs the whole of the one before.
+#include <algorithm>
+
 #include "act/emit/triton/launch.h"
 #include "act/emit/triton/writer.h"
 
 namespace kw::act::triton {
+
+// Kernels of a pass share its buffers, so that each has names of its own.
+std::string Writer::parts_name(ValueId value) {
+  const auto same = [this](const LoopKernel& kernel) { return kernel.name == kernel_.name; };
+  const auto place = std::find_if(program_.kernels.begin(), program_.kernels.end(), same) - program_.kernels.begin();
+  return names_.fresh(names_.value(value) + "_parts" + (place == 0 ? "" : "_" + std::to_string(place + 1)));
+}
 
 void Writer::whole() {
   const Stage* stage = nullptr;
@@ -37,7 +46,7 @@ void Writer::whole() {
   const std::string count = manifest_product(loop_), chunks = whole_chunks(count);
   std::vector<std::string> part_names;
   for (const Total& total : totals) {
-    const std::string name = names_.fresh(names_.value(total.value) + "_parts");
+    const std::string name = parts_name(total.value);
     parts.line("tl.store(" + name + " + chunk, " + reduce(total.value, total.variable, 0, false) + ")");
     part_names.push_back(name);
     out_.workspace.push_back({name, kernel::Role::Workspace, part_type(total.value), {chunks}});

@@ -47,6 +47,7 @@ class Writer {
   void streamed_rows();
   void columns();
   void whole();
+  std::string parts_name(ValueId value);  // of what chunks of a reduction found
   void whole_alone();
 
   void straight(Lines& out);                        // stages without a loop of their own in the text

@@ -85,7 +85,7 @@ def jsd_forward(
 
 
 @triton.jit
-def jsd_forward_2(teacher_kl, student_kl, y_i_parts, tokens, chunks, beta: tl.float32, BLOCK: tl.constexpr):
+def jsd_forward_2(teacher_kl, student_kl, y_i_parts_2, tokens, chunks, beta: tl.float32, BLOCK: tl.constexpr):
     chunk = tl.program_id(0).to(tl.int64)
     difference = 1.0 - beta
     y_i_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
@@ -98,14 +98,14 @@ def jsd_forward_2(teacher_kl, student_kl, y_i_parts, tokens, chunks, beta: tl.fl
         product_2 = (difference * student_kl_i).to(teacher_kl.dtype.element_ty).to(tl.float32)
         sum = (product + product_2).to(teacher_kl.dtype.element_ty).to(tl.float32)
         y_i_tile = y_i_tile + tl.where(mask, sum, 0.0)
-    tl.store(y_i_parts + chunk, tl.sum(y_i_tile, axis=0))
+    tl.store(y_i_parts_2 + chunk, tl.sum(y_i_tile, axis=0))
 
 
 @triton.jit
-def jsd_forward_2_finish(y, teacher_kl, y_i_parts, tokens, chunks, CHUNKS: tl.constexpr):
+def jsd_forward_2_finish(y, teacher_kl, y_i_parts_2, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     y_i = (
-        (tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens)
+        (tl.sum(tl.load(y_i_parts_2 + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens)
         .to(teacher_kl.dtype.element_ty)
         .to(tl.float32)
     )

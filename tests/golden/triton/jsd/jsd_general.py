@@ -74,7 +74,7 @@ def jsd_forward_general(
 
 
 @triton.jit
-def jsd_forward_2_general(teacher_kl, student_kl, y_i_parts, tokens, chunks, beta: tl.float64, BLOCK: tl.constexpr):
+def jsd_forward_2_general(teacher_kl, student_kl, y_i_parts_2, tokens, chunks, beta: tl.float64, BLOCK: tl.constexpr):
     chunk = tl.program_id(0).to(tl.int64)
     difference = 1.0 - beta
     y_i_tile = tl.full([BLOCK], 0.0, dtype=promoted(teacher_kl.dtype.element_ty, tl.float32))
@@ -94,14 +94,14 @@ def jsd_forward_2_general(teacher_kl, student_kl, y_i_parts, tokens, chunks, bet
             ),
         )
         y_i_tile = y_i_tile + tl.where(mask, wide((product + product_2).to(teacher_kl.dtype.element_ty)), 0.0)
-    tl.store(y_i_parts + chunk, tl.sum(y_i_tile, axis=0))
+    tl.store(y_i_parts_2 + chunk, tl.sum(y_i_tile, axis=0))
 
 
 @triton.jit
-def jsd_forward_2_general_finish(y, teacher_kl, y_i_parts, tokens, chunks, CHUNKS: tl.constexpr):
+def jsd_forward_2_general_finish(y, teacher_kl, y_i_parts_2, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     y_i = wide(
-        (tl.sum(tl.load(y_i_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens).to(
+        (tl.sum(tl.load(y_i_parts_2 + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens).to(
             teacher_kl.dtype.element_ty
         ),
     )

@@ -47,7 +47,7 @@ def tvd_forward(p, q, reduced, tokens, vocab, ROWS: tl.constexpr, BLOCK: tl.cons
 
 
 @triton.jit
-def tvd_forward_2(reduced, mean_parts, tokens, chunks, BLOCK: tl.constexpr):
+def tvd_forward_2(reduced, mean_parts_2, tokens, chunks, BLOCK: tl.constexpr):
     chunk = tl.program_id(0).to(tl.int64)
     mean_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
     for start in range(chunk * BLOCK, tokens, chunks * BLOCK):
@@ -55,14 +55,14 @@ def tvd_forward_2(reduced, mean_parts, tokens, chunks, BLOCK: tl.constexpr):
         mask = token < tokens
         reduced_i = tl.load(reduced + token, mask=mask, other=0).to(tl.float32)
         mean_tile = mean_tile + reduced_i
-    tl.store(mean_parts + chunk, tl.sum(mean_tile, axis=0))
+    tl.store(mean_parts_2 + chunk, tl.sum(mean_tile, axis=0))
 
 
 @triton.jit
-def tvd_forward_2_finish(y, reduced, mean_parts, tokens, chunks, CHUNKS: tl.constexpr):
+def tvd_forward_2_finish(y, reduced, mean_parts_2, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     mean = (
-        (tl.sum(tl.load(mean_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens)
+        (tl.sum(tl.load(mean_parts_2 + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens)
         .to(reduced.dtype.element_ty)
         .to(tl.float32)
     )

@@ -39,7 +39,7 @@ def tvd_forward_general(p, q, reduced, p_stride_0, p_stride_1, q_stride_0, q_str
 
 
 @triton.jit
-def tvd_forward_2_general(reduced, mean_parts, tokens, chunks, BLOCK: tl.constexpr):
+def tvd_forward_2_general(reduced, mean_parts_2, tokens, chunks, BLOCK: tl.constexpr):
     chunk = tl.program_id(0).to(tl.int64)
     mean_tile = tl.full([BLOCK], 0.0, dtype=promoted(reduced.dtype.element_ty, tl.float32))
     for start in range(chunk * BLOCK, tokens, chunks * BLOCK):
@@ -47,14 +47,14 @@ def tvd_forward_2_general(reduced, mean_parts, tokens, chunks, BLOCK: tl.constex
         mask = token < tokens
         reduced_i = wide(tl.load(reduced + token, mask=mask, other=0))
         mean_tile = mean_tile + reduced_i
-    tl.store(mean_parts + chunk, tl.sum(mean_tile, axis=0))
+    tl.store(mean_parts_2 + chunk, tl.sum(mean_tile, axis=0))
 
 
 @triton.jit
-def tvd_forward_2_general_finish(y, reduced, mean_parts, tokens, chunks, CHUNKS: tl.constexpr):
+def tvd_forward_2_general_finish(y, reduced, mean_parts_2, tokens, chunks, CHUNKS: tl.constexpr):
     chunk = tl.arange(0, CHUNKS)
     mean = wide(
-        (tl.sum(tl.load(mean_parts + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens).to(
+        (tl.sum(tl.load(mean_parts_2 + chunk, mask=chunk < chunks, other=0.0), axis=0) / tokens).to(
             reduced.dtype.element_ty
         ),
     )
