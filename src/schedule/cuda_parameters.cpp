@@ -48,6 +48,7 @@ constexpr Parameter kParameters[] = {
 constexpr int64_t kOtherRegisters = 32;  // addresses, indices and what is being computed
 constexpr int64_t kNarrowOtherRegisters = 16;
 constexpr int64_t kLeastElements = 8;  // a vector of the narrowest type
+constexpr int64_t kMostSums = 3;       // beside which the registers of narrow_threads hold a row
 constexpr int64_t kMuchWork = 10;      // instructions for an element
 
 }  // namespace
@@ -97,6 +98,7 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
       p.narrow_sum_elements /= 2;
     return p;
   }
+  if (facts.column_sums + facts.scalar_sums > kMostSums) p.narrow_threads = p.narrow_threads * 5 / 6;
   auto narrow_fits = [&](int64_t elements) {  // half a register for an element, and room to unfold a vector
     return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / p.narrow_threads;
   };

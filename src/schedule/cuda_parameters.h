@@ -16,6 +16,7 @@ struct CudaKernelFacts {
   int64_t narrow_held = 2;  // half registers that an element of two bytes of each takes
   int64_t column_sums = 0;  // sums over rows that ride along, one per column
   int64_t work = 0;         // instructions that an element takes, about
+  int64_t scalar_sums = 0;  // sums over everything that ride along
 };
 
 struct CudaParameters {

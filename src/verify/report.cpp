@@ -130,7 +130,8 @@ std::string to_text(const Report& report) {
   for (const Verdict& verdict : report.verdicts) {
     out += fmt::format("  {} {:<14} {}\n", mark(verdict.outcome), info(verdict.gate).name, verdict.line);
     if (verdict.outcome == Outcome::Failed || verdict.outcome == Outcome::Flagged)
-      for (const std::string& line : verdict.evidence) out += indent(line, 22) + "\n";
+      for (const std::string& line : verdict.evidence)
+        if (line != verdict.line) out += indent(line, 22) + "\n";
   }
   for (const SpeedRow& row : report.speeds)
     out += fmt::format("  {:<9} {:.3f} ms ± {:.0f}%: {:.0f}% of the limit ({}), at {}\n", row.pass, row.milliseconds,

@@ -20,7 +20,7 @@ class PassEmitter {
       : program_(early_sums(split_sums(split_halves(program)))), options_(options), types_(program_.type_parameters) {}
 
   static schedule::CudaKernelFacts facts_of(const KernelText& text) {
-    return {text.held, text.narrow_live, text.column_sums, text.work};
+    return {text.held, text.narrow_live, text.column_sums, text.work, text.other_sums};
   }
   Result<EmittedPass> run() {
     KW_CHECK(supported());

@@ -24,9 +24,10 @@ void PartEntries::tiled(bool ragged) {
   aligned(v);
   if (!text_.vectors.empty() && !ragged) whole_vectors(v);
   v.guards.push_back(short_index(sizes_.row()));
+  // Ragged parts waste less with short tiles; sums that ride along take registers too.
   const bool segments = text_.segment_sums > 0, summed = text_.plan.accumulates;
-  // Ragged parts waste less with short tiles.
-  const int64_t narrow = ragged ? p_.stream_elements : std::max(p_.stream_elements, p_.narrow_part_elements);
+  const int64_t longest = summed ? p_.narrow_part_elements / 2 : p_.narrow_part_elements;
+  const int64_t narrow = ragged ? p_.stream_elements : std::max(p_.stream_elements, longest);
   const std::string each = elements_size(narrow, p_.stream_elements);
   v.arguments = {vector_constant(), elements_constant(narrow, p_.stream_elements)};
   if (summed) v.arguments.push_back("kw::Place::Shared");

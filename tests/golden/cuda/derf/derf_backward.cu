@@ -224,7 +224,7 @@ void derf_backward_short(const T* x, const T* alpha, const T* shift_, const W* w
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
-KW_KERNEL((kw::most_in<768, 1536, T, TW>()), 1)
+KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
 void derf_backward_narrow(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
@@ -299,7 +299,7 @@ void derf_backward_ragged(const T* x, const T* alpha, const T* shift_, const W* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T, TW>()), 1)
 void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
                                  T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                  int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,

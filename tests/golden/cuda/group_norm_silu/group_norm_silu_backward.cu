@@ -270,7 +270,7 @@ void group_norm_silu_backward(const T* x, const W* norm_weight, const W* norm_bi
                               int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                               int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1,
                               int cached) {
-  group_norm_silu_backward_rows<kw::vector_length<T>(), kw::most_in<32, 32, T>(), kw::Place::Shared, false, int>(
+  group_norm_silu_backward_rows<kw::vector_length<T>(), kw::most_in<16, 32, T>(), kw::Place::Shared, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
       {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},

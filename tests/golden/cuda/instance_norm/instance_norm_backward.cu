@@ -238,7 +238,7 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
                             int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                             int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                             int64_t grad_bias_slices_stride_0, int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), kw::Place::Shared, false, int>(
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), kw::Place::Shared, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
