@@ -95,8 +95,8 @@ struct Parts {
   return x >= 0.0f ? result : kNan;
 }
 
-// Of a float, and of a lane of them. Cases are settled at the end, by two selections: to limit x first would make a compiler
-// compute each case by itself.
+// Of a float, and of a lane of them. Cases are settled at the end, by two selections: to limit x first would make a
+// compiler compute each case by itself.
 template <class F>
 [[gnu::always_inline]] inline F exp_of(F x) {
   const auto n = nearest_product(x, kLog2E);

@@ -32,7 +32,8 @@ Tile row_tile(const std::string& length, const std::vector<std::string>& loaded)
                                  loaded.front() + ")//2))");
   // Three stages where shared memory holds two further rows of each tensor, even in fp32.
   constexpr int kElementsOfSharedMemory = 27000;
-  tile.stages = "1 + 2*min(1, " + std::to_string(kElementsOfSharedMemory / static_cast<int>(loaded.size())) + "//" + tile.block + ")";
+  tile.stages = "1 + 2*min(1, " + std::to_string(kElementsOfSharedMemory / static_cast<int>(loaded.size())) + "//" +
+                tile.block + ")";
   return tile;
 }
 
