@@ -11,33 +11,35 @@ struct Parameter {
   const char* name;
   int64_t CudaParameters::*field;
   int64_t least, most;
+  int64_t step = 1;  // it is a multiple of
 };
 
+constexpr int64_t kVector = 8, kWarp = 32;  // elements of the longest, threads
 constexpr Parameter kParameters[] = {
-    {"element_threads", &CudaParameters::element_threads, 32, 1024},
-    {"element_elements", &CudaParameters::element_elements, 8, 128},
-    {"whole_elements", &CudaParameters::whole_elements, 8, 128},
+    {"element_threads", &CudaParameters::element_threads, 32, 1024, kWarp},
+    {"element_elements", &CudaParameters::element_elements, 8, 128, kVector},
+    {"whole_elements", &CudaParameters::whole_elements, 8, 128, kVector},
     {"narrow_elements", &CudaParameters::narrow_elements, 1, 64},
-    {"row_elements", &CudaParameters::row_elements, 8, 128},
-    {"row_threads", &CudaParameters::row_threads, 32, 1024},
+    {"row_elements", &CudaParameters::row_elements, 8, 128, kVector},
+    {"row_threads", &CudaParameters::row_threads, 32, 1024, kWarp},
     {"row_blocks", &CudaParameters::row_blocks, 1, 8},
-    {"long_elements", &CudaParameters::long_elements, 8, 128},
-    {"long_threads", &CudaParameters::long_threads, 32, 1024},
-    {"wide_elements", &CudaParameters::wide_elements, 8, 128},
-    {"narrow_wide_elements", &CudaParameters::narrow_wide_elements, 8, 128},
-    {"wide_threads", &CudaParameters::wide_threads, 32, 1024},
-    {"lane_threads", &CudaParameters::lane_threads, 32, 1024},
-    {"stream_elements", &CudaParameters::stream_elements, 8, 128},
-    {"narrow_part_elements", &CudaParameters::narrow_part_elements, 8, 128},
-    {"stream_threads", &CudaParameters::stream_threads, 32, 1024},
+    {"long_elements", &CudaParameters::long_elements, 8, 128, kVector},
+    {"long_threads", &CudaParameters::long_threads, 32, 1024, kWarp},
+    {"wide_elements", &CudaParameters::wide_elements, 8, 128, kVector},
+    {"narrow_wide_elements", &CudaParameters::narrow_wide_elements, 8, 128, kVector},
+    {"wide_threads", &CudaParameters::wide_threads, 32, 1024, kWarp},
+    {"lane_threads", &CudaParameters::lane_threads, 32, 1024, kWarp},
+    {"stream_elements", &CudaParameters::stream_elements, 8, 128, kVector},
+    {"narrow_part_elements", &CudaParameters::narrow_part_elements, 8, 128, kVector},
+    {"stream_threads", &CudaParameters::stream_threads, 32, 1024, kWarp},
     {"held_ragged", &CudaParameters::held_ragged, 0, 1},
-    {"sum_elements", &CudaParameters::sum_elements, 8, 128},
-    {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64},
-    {"narrow_threads", &CudaParameters::narrow_threads, 32, 1024},
+    {"sum_elements", &CudaParameters::sum_elements, 8, 128, kVector},
+    {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64, kVector},
+    {"narrow_threads", &CudaParameters::narrow_threads, 32, 1024, kWarp},
     {"narrow_from", &CudaParameters::narrow_from, 0, 1 << 20},
-    {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128},
-    {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256},
-    {"sum_threads", &CudaParameters::sum_threads, 32, 1024},
+    {"shared_sum_elements", &CudaParameters::shared_sum_elements, 8, 128, kVector},
+    {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256, 16},
+    {"sum_threads", &CudaParameters::sum_threads, 32, 1024, kWarp},
     {"worker_threads", &CudaParameters::worker_threads, 32, 2048},
     {"worker_rows", &CudaParameters::worker_rows, 1, 64},
     {"column_warps", &CudaParameters::column_warps, 1, 32},
@@ -116,10 +118,12 @@ Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std:
       return bad_input("a cuda schedule has no parameter '" + name + "'", {}, did_you_mean(name, names));
     }
     const std::optional<int64_t> number = parse_integer(value);
-    if (!number || *number < parameter->least || *number > parameter->most)
+    const bool whole = number && *number % parameter->step == 0;
+    if (!whole || *number < parameter->least || *number > parameter->most)
       return bad_input(
           "'" + value + "' is no value for " + name, {},
-          "a whole number from " + std::to_string(parameter->least) + " to " + std::to_string(parameter->most));
+          (parameter->step == 1 ? std::string("a whole number") : "a multiple of " + std::to_string(parameter->step)) +
+              " from " + std::to_string(parameter->least) + " to " + std::to_string(parameter->most));
     parameters.*(parameter->field) = *number;
   }
   return parameters;

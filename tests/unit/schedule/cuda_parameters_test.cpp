@@ -59,7 +59,17 @@ TEST(CudaParameters, AnUnknownMoveAndAValueOutOfItsRangeAreRefused) {
   const Result<CudaParameters> unknown = with_moves({}, {{"row_element", "16"}});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("no parameter 'row_element'"), std::string::npos);
-  for (const char* value : {"0", "2048", "many", ""}) EXPECT_FALSE(with_moves({}, {{"row_threads", value}})) << value;
+  for (const char* value : {"0", "2048", "many", "", "77"})
+    EXPECT_FALSE(with_moves({}, {{"row_threads", value}})) << value;
+}
+
+TEST(CudaParameters, ElementsThatAreNoWholeVectorsAreRefused) {
+  for (const char* name : {"long_elements", "sum_elements", "stream_elements"}) {
+    const Result<CudaParameters> odd = with_moves({}, {{name, "12"}});
+    ASSERT_FALSE(odd) << name;
+    EXPECT_EQ(odd.error().hint, "a multiple of 8 from 8 to 128") << name;
+    EXPECT_TRUE(with_moves({}, {{name, "24"}})) << name;
+  }
 }
 
 }  // namespace
