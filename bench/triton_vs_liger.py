@@ -1,17 +1,21 @@
 """Generated Triton kernels, first schedule, on this machine's GPU: right or wrong in every type, and their time beside
 Liger's kernels for the same op.
 
-    python3 bench/triton_vs_liger.py KERNELS LIGER_SRC OUT.md [--eval build/example_eval] [--rows NAME,…]
+    python3 bench/triton_vs_liger.py KERNELS LIGER OUT.md [--eval build/example_eval] [--rows NAME,…] [--sweep NAME,…]
 
-KERNELS holds what `act_of triton examples/*.py` printed, one JSON object a line. Right: each pass of each example, at a
-usual and a ragged shape, lies within the bound of the rounded oracle (`--eval`; without it nothing is compared). Time:
-the kernels alone by the profiler, the cache evicted before each call, and as called (forward and backward by autograd,
-ours by a launcher of a few lines), the median.
+KERNELS holds what `act_of triton examples/*.py` printed, one JSON object a line; LIGER is the src of its checkout.
+Right: each pass of each example, at a usual and a ragged shape, lies within the bound of the rounded oracle (`--eval`;
+without it nothing is compared). Time: the kernels alone by the profiler, the cache evicted before each call, and as
+called (forward and backward by autograd, ours by a launcher of a few lines), the median. --sweep: kernels of these ops
+that hold rows of 16384 and more also with other numbers of warps and stages than the formula's, and with rows read
+twice or not: what the formula leaves lying.
 """
 
 import argparse
 import concurrent.futures
+import itertools
 import json
+import math
 import multiprocessing
 import pathlib
 import re
@@ -35,21 +39,28 @@ USUAL = {
 }  # fmt: skip
 RAGGED = {"rows": 131, "cols": 1025, "seq": 129, "hidden": 777, "tokens": 61, "batch": 2}
 
-# row of the table, example, sizes
+BF16, F32 = torch.bfloat16, torch.float32
+# row of the table, example, sizes, type
 ROWS = [
-    ("relu_squared 8192x14336", "relu_squared", {"rows": 8192, "cols": 14336}),
-    ("swiglu 8192x14336", "swiglu", {"batch": 4, "seq": 2048, "intermediate": 14336}),
-    ("geglu 8192x14336", "geglu", {"batch": 4, "seq": 2048, "x_2": 28672}),
-    ("rms_norm 8192x4096", "rms_norm_llama", {"batch": 4, "seq": 2048, "hidden": 4096}),
-    ("rms_norm 8192x16384", "rms_norm_llama", {"batch": 4, "seq": 2048, "hidden": 16384}),
-    ("fused_add_rms_norm 8192x4096", "fused_add_rms_norm", {"batch": 4, "seq": 2048, "hidden": 4096}),
-    ("fused_add_rms_norm 8192x16384", "fused_add_rms_norm", {"batch": 4, "seq": 2048, "hidden": 16384}),
-    ("layer_norm 8192x4096", "layer_norm", {"rows": 8192, "cols": 4096}),
-    ("layer_norm 8192x16384", "layer_norm", {"rows": 8192, "cols": 16384}),
-    ("softmax 8192x32768", "softmax", {"rows": 8192, "cols": 32768}),
-    ("dyt 8192x4096", "dyt", {"batch": 4, "seq": 2048, "hidden": 4096}),
-    ("poly_norm 8192x4096", "poly_norm", {"batch": 4, "seq": 2048, "hidden": 4096}),
-    ("group_norm 64x512x4096", "group_norm", {"batch": 64, "channels": 512, "height": 64, "width": 64}),
+    ("relu_squared 8192x14336", "relu_squared", {"rows": 8192, "cols": 14336}, BF16),
+    ("swiglu 8192x14336", "swiglu", {"batch": 4, "seq": 2048, "intermediate": 14336}, BF16),
+    ("geglu 8192x14336", "geglu", {"batch": 4, "seq": 2048, "x_2": 28672}, BF16),
+    ("rms_norm 8192x4096", "rms_norm_llama", {"batch": 4, "seq": 2048, "hidden": 4096}, BF16),
+    ("rms_norm 8192x16384", "rms_norm_llama", {"batch": 4, "seq": 2048, "hidden": 16384}, BF16),
+    ("fused_add_rms_norm 8192x4096", "fused_add_rms_norm", {"batch": 4, "seq": 2048, "hidden": 4096}, BF16),
+    ("fused_add_rms_norm 8192x16384", "fused_add_rms_norm", {"batch": 4, "seq": 2048, "hidden": 16384}, BF16),
+    ("layer_norm 8192x4096", "layer_norm", {"rows": 8192, "cols": 4096}, BF16),
+    ("layer_norm 8192x16384", "layer_norm", {"rows": 8192, "cols": 16384}, BF16),
+    ("softmax 8192x32768", "softmax", {"rows": 8192, "cols": 32768}, BF16),
+    ("dyt 8192x4096", "dyt", {"batch": 4, "seq": 2048, "hidden": 4096}, BF16),
+    ("poly_norm 8192x4096", "poly_norm", {"batch": 4, "seq": 2048, "hidden": 4096}, BF16),
+    ("group_norm 64x512x4096", "group_norm", {"batch": 64, "channels": 512, "height": 64, "width": 64}, BF16),
+    ("rms_norm 2048x16384 fp32", "rms_norm_llama", {"batch": 1, "seq": 2048, "hidden": 16384}, F32),
+    ("fused_add_rms_norm 2048x8192 fp32", "fused_add_rms_norm", {"batch": 1, "seq": 2048, "hidden": 8192}, F32),
+    ("fused_add_rms_norm 2048x16384 fp32", "fused_add_rms_norm", {"batch": 1, "seq": 2048, "hidden": 16384}, F32),
+    ("layer_norm 2048x16384 fp32", "layer_norm", {"rows": 2048, "cols": 16384}, F32),
+    ("softmax 4096x16384 fp32", "softmax", {"rows": 4096, "cols": 16384}, F32),
+    ("softmax 4096x32768 fp32", "softmax", {"rows": 4096, "cols": 32768}, F32),
 ]
 
 
@@ -126,6 +137,9 @@ def outside(answer, name, given, results, dtype, sizes, tool):
     """Elements beyond the oracle's bound."""
     text = answer[name]
     of_math = {n.replace(".", "_"): n for n in re.findall(r"[A-Za-z_][\w.]*", text)}
+    # Names that kernels keep for themselves end in an underscore.
+    of_math |= {n + "_": m for n, m in of_math.items() if n + "_" in given or n + "_" in results}
+    of_kernel = {m: n for n, m in of_math.items() if n in results}
     call = {"inputs": {of_math[n]: array(t) for n, t in given.items()}, "sizes": dict(sizes)}
     types = [f"{parameter}={NAMES[dtype]}" for parameter in answer["manifest"].get("types", {})]
     command = [tool, answer["folder"] / f"{name}.math", "rounded", *types]
@@ -137,7 +151,7 @@ def outside(answer, name, given, results, dtype, sizes, tool):
         want = document["outputs"][output]
         value = torch.tensor([float(v) for v in want["values"]], dtype=torch.float64).reshape(want["shape"])
         bound = torch.tensor([float(v) for v in want["bounds"]], dtype=torch.float64).reshape(want["shape"])
-        ours = results[output.replace(".", "_")].double().cpu()
+        ours = results[of_kernel[output]].double().cpu()
         same = (value == ours) | (value.isnan() & ours.isnan())
         wrong += int((~same & ~((value - ours).abs() <= bound)).sum())
         elements += ours.numel()
@@ -262,6 +276,51 @@ def time_ours(answer, sizes, dtype):
     return kernels, called, forward
 
 
+def launched(one, options, points):
+    """Time of a pass's first kernel with other options. Programs that go on to further rows while the next come in are
+    one for each multiprocessor; where they do not, each tile has its own."""
+    kernel, grid, positional, _, chosen = one.plan[0]
+    given = list(positional)
+    if "TWICE" in chosen and options["STAGES"] != chosen["STAGES"]:
+        programs = one.call.multiprocessors if options["STAGES"] > 1 else -(-points // options["ROWS"])
+        given[max(i for i, p in enumerate(given) if isinstance(p, int) and p == grid[0])] = programs
+        grid = (programs, 1, 1)
+    try:
+        return 1e3 * kernel_ms(lambda: kernel[grid](*given, **options), n=6)
+    except Exception:  # registers or shared memory do not suffice
+        return math.inf
+
+
+def row_length(sizes):
+    return sizes.get("hidden", sizes.get("cols", 0))
+
+
+def sweep(row, answer, sizes, dtype, forward):
+    """Rows of a table: the first kernel of each pass, where it holds whole rows, launched otherwise than the formula
+    says."""
+    length = row_length(sizes)
+    lines = []
+    for name in ("forward", "backward"):
+        one = Pass(answer, name, sizes, dtype, known={} if name == "forward" else forward.tensors)
+        chosen = one.plan[0][-1]
+        if length > chosen.get("BLOCK", 0):
+            continue
+        points = math.prod(sizes.values()) // length
+        took = {}
+        choices = [[0, 1] if k == "TWICE" else [1, 2, 3] for k in ("STAGES", "TWICE") if k in chosen]
+        for warps, *more in itertools.product([8, 16, 32], *choices):
+            if more[1:] == [1] and more[0] > 1:
+                continue  # what is read twice would take up shared memory twice
+            options = chosen | {"num_warps": warps} | dict(zip(("STAGES", "TWICE"), more))
+            took[(warps, *more)] = launched(one, options, points)
+        ours = tuple(chosen[k] for k in ("num_warps", "STAGES", "TWICE") if k in chosen)
+        best = sorted(took, key=took.get)[:5]
+        texts = [f"{' '.join(map(str, o))}: {took[o]:.0f}" for o in (ours, *best)]
+        lines.append(f"| {row} {name} | {texts[0]} | {'; '.join(texts[1:])} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def time_liger(row, tensors):
     function, inputs, rest = liger_function(row, tensors)
     inputs = [t.contiguous().clone().requires_grad_() for t in inputs]
@@ -283,6 +342,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--eval")
     parser.add_argument("--rows")
+    parser.add_argument("--sweep", default="")
     options = parser.parse_args()
     begin = time.monotonic()
     folder = tempfile.mkdtemp()
@@ -311,10 +371,11 @@ def main():
         "| --- | --- | --- | ---: | ---: | ---: | ---: |",
     ]
     ratios = []
-    for row, name, sizes in ROWS:
+    sweeps = []
+    for row, name, sizes, dtype in ROWS:
         if options.rows and name not in options.rows.split(","):
             continue
-        ours, called, forward = time_ours(kernels[name], sizes, torch.bfloat16)
+        ours, called, forward = time_ours(kernels[name], sizes, dtype)
         text = f"| {row} | {1e3 * ours[0]:.0f} + {1e3 * ours[1]:.0f} = {1e3 * sum(ours):.0f} "
         try:
             theirs, theirs_called = time_liger(row, forward.inputs)
@@ -326,12 +387,17 @@ def main():
             text += f"| {type(error).__name__}: {str(error)[:60]} | | {1e3 * called:.0f} | | |"
         lines.append(text)
         print(text, flush=True)
+        if name in options.sweep.split(",") and row_length(sizes) >= 16384:
+            sweeps += sweep(row, kernels[name], sizes, dtype, forward)
         del forward
         torch.cuda.empty_cache()
         pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
     if ratios:
         means = [statistics.geometric_mean(column) for column in zip(*ratios)]
         lines += ["", f"Geometric mean of the ratios: {means[0]:.2f} kernels alone, {means[1]:.2f} as called."]
+    if sweeps:
+        head = "| pass | as launched: warps, stages, read twice: µs | the fastest five |"
+        lines += ["", head, "| --- | --- | --- |", *sweeps]
     pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
     print(f"{time.monotonic() - begin:.0f} s")
 

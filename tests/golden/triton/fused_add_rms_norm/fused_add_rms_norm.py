@@ -45,29 +45,44 @@ import triton.language as tl
 
 @triton.jit
 def fused_add_rms_norm_forward(
-    x, residual, weight, y0, y1, rstd, batch_seq, hidden, eps: tl.float32, ROWS: tl.constexpr, BLOCK: tl.constexpr
+    x,
+    residual,
+    weight,
+    y0,
+    y1,
+    rstd,
+    batch_seq,
+    hidden,
+    workers,
+    eps: tl.float32,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    STAGES: tl.constexpr,
+    TWICE: tl.constexpr,
 ):
-    i_batch_seq = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    worker = tl.program_id(0).to(tl.int64)
     i_hidden = tl.arange(0, BLOCK)[None, :]
-    mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
-    residual_i = tl.load(residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-    x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-    residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
-    mean = tl.sum(residual_2 * residual_2, axis=1, keep_dims=True) / hidden
-    tl.store(y1 + i_batch_seq * hidden + i_hidden, residual_2, mask=mask)
-    rstd_i = tl.rsqrt(mean + eps)
-    tl.store(rstd + i_batch_seq, rstd_i, mask=i_batch_seq < batch_seq)
-    if BLOCK > 16384:
-        residual_i = tl.load(
-            residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first"
-        ).to(tl.float32)
-        x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first").to(
-            tl.float32
-        )
+    for start in tl.range(worker * ROWS, batch_seq, workers * ROWS, num_stages=STAGES):
+        i_batch_seq = start + tl.arange(0, ROWS)[:, None]
+        mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
+        residual_i = tl.load(residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
+        x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
-    weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
-    h_2 = residual_2 * rstd_i
-    tl.store(y0 + i_batch_seq * hidden + i_hidden, weight_i * h_2.to(x.dtype.element_ty).to(tl.float32), mask=mask)
+        mean = tl.sum(residual_2 * residual_2, axis=1, keep_dims=True) / hidden
+        tl.store(y1 + i_batch_seq * hidden + i_hidden, residual_2, mask=mask)
+        rstd_i = tl.rsqrt(mean + eps)
+        tl.store(rstd + i_batch_seq, rstd_i, mask=i_batch_seq < batch_seq)
+        if TWICE:
+            residual_i = tl.load(
+                residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first"
+            ).to(tl.float32)
+            x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first").to(
+                tl.float32
+            )
+            residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
+        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
+        h_2 = residual_2 * rstd_i
+        tl.store(y0 + i_batch_seq * hidden + i_hidden, weight_i * h_2.to(x.dtype.element_ty).to(tl.float32), mask=mask)
 
 
 @triton.jit
@@ -94,14 +109,14 @@ def fused_add_rms_norm_backward(
         i_batch_seq = start + tl.arange(0, ROWS)[:, None]
         mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
         d_y0_i = tl.load(d_y0 + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
-        rounded = (d_y0_i * weight_i).to(d_y0.dtype.element_ty).to(tl.float32).to(y1.dtype.element_ty).to(tl.float32)
         y1_i = tl.load(y1 + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
         h_2 = y1_i * rstd_i
         product = (d_y0_i * h_2.to(y1.dtype.element_ty).to(tl.float32)).to(d_y0.dtype.element_ty).to(tl.float32)
-        sum = tl.sum(tl.where(mask, rounded * y1_i, 0.0), axis=1, keep_dims=True)
         grad_weight_sum += tl.where(mask, product, 0.0)
+        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
+        rounded = (d_y0_i * weight_i).to(d_y0.dtype.element_ty).to(tl.float32).to(y1.dtype.element_ty).to(tl.float32)
+        sum = tl.sum(tl.where(mask, rounded * y1_i, 0.0), axis=1, keep_dims=True)
         d_y1_i = tl.load(d_y1 + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         product_2 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * y1_i)
         d_h = rounded * rstd_i + product_2

@@ -85,15 +85,15 @@ def layer_norm_backward(
         row = start + tl.arange(0, ROWS)[:, None]
         mask = (row < rows) & (col < cols)
         d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
-        weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
-        product = d_y_i * weight_i
         x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
         mean_i = tl.load(mean + row, mask=row < rows, other=0)
         difference = x_i - mean_i
         rstd_i = tl.load(rstd + row, mask=row < rows, other=0)
-        sum = tl.sum(tl.where(mask, product * difference, 0.0), axis=1, keep_dims=True)
         grad_weight_sum += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
         grad_bias_sum += d_y_i
+        weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
+        product = d_y_i * weight_i
+        sum = tl.sum(tl.where(mask, product * difference, 0.0), axis=1, keep_dims=True)
         product_2 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols * difference)
         sum_2 = product * rstd_i + product_2
         sum_3 = tl.sum(tl.where(mask, sum_2, 0.0), axis=1, keep_dims=True)

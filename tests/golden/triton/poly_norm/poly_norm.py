@@ -143,30 +143,30 @@ def poly_norm_backward(
         i_batch_seq = start + tl.arange(0, ROWS)[:, None]
         mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
         d_y_i = tl.load(d_y + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        gathered_i = tl.load(gathered)
-        product = d_y_i * gathered_i
         x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        product_2 = x_i * x_i
-        product_3 = product_2 * x_i
+        rstd_3_i = tl.load(rstd_3 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
+        product = x_i * x_i
+        rstd_2_i = tl.load(rstd_2 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
+        product_2 = product * x_i
+        rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
+        sum_sum += tl.where(mask, d_y_i * (x_i * rstd_3_i), 0.0)
+        sum_sum_2 += tl.where(mask, d_y_i * (product * rstd_2_i), 0.0)
+        sum_sum_3 += tl.where(mask, d_y_i * (product_2 * rstd_i), 0.0)
+        grad_bias_sum += d_y_i
+        gathered_i = tl.load(gathered)
+        product_3 = d_y_i * gathered_i
         gathered_3_i = tl.load(gathered_3)
         product_4 = d_y_i * gathered_3_i
         gathered_2_i = tl.load(gathered_2)
         product_5 = d_y_i * gathered_2_i
-        rstd_3_i = tl.load(rstd_3 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        rstd_2_i = tl.load(rstd_2 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        sum = tl.sum(tl.where(mask, product * product_3, 0.0), axis=1, keep_dims=True)
+        sum = tl.sum(tl.where(mask, product_3 * product_2, 0.0), axis=1, keep_dims=True)
         sum_2 = tl.sum(tl.where(mask, product_4 * x_i, 0.0), axis=1, keep_dims=True)
-        sum_3 = tl.sum(tl.where(mask, product_5 * product_2, 0.0), axis=1, keep_dims=True)
-        sum_sum += tl.where(mask, d_y_i * (x_i * rstd_3_i), 0.0)
-        sum_sum_2 += tl.where(mask, d_y_i * (product_2 * rstd_2_i), 0.0)
-        sum_sum_3 += tl.where(mask, d_y_i * (product_3 * rstd_i), 0.0)
-        grad_bias_sum += d_y_i
-        product_6 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * product_3)
-        sum_4 = product * rstd_i + product_6
+        sum_3 = tl.sum(tl.where(mask, product_5 * product, 0.0), axis=1, keep_dims=True)
+        product_6 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * product_2)
+        sum_4 = product_3 * rstd_i + product_6
         sum_5 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden + product_5 * rstd_2_i
-        product_7 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden * product_2
-        d_h = product_4 * rstd_3_i + sum_4 * product_2 + 2.0 * ((sum_5 + 2.0 * product_7 + sum_4 * x_i) * x_i)
+        product_7 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden * product
+        d_h = product_4 * rstd_3_i + sum_4 * product + 2.0 * ((sum_5 + 2.0 * product_7 + sum_4 * x_i) * x_i)
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_h, mask=mask)
     tl.store(sum_slices + worker, tl.sum(sum_sum))
     tl.store(sum_slices_2 + worker, tl.sum(sum_sum_2))

@@ -77,13 +77,13 @@ def rms_norm_gemma_backward(
         i_batch_seq = start + tl.arange(0, ROWS)[:, None]
         mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
         d_y_i = tl.load(d_y + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
-        d_normed = d_y_i * (1.0 + weight_i)
         x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
         normed = x_i * rstd_i
-        sum = tl.sum(tl.where(mask, d_normed * x_i, 0.0), axis=1, keep_dims=True)
         grad_weight_sum += tl.where(mask, d_y_i * normed, 0.0)
+        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
+        d_normed = d_y_i * (1.0 + weight_i)
+        sum = tl.sum(tl.where(mask, d_normed * x_i, 0.0), axis=1, keep_dims=True)
         product = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * x_i)
         d_x_float = d_normed * rstd_i + product
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_x_float, mask=mask)

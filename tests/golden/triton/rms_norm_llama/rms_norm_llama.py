@@ -78,14 +78,14 @@ def rms_norm_llama_backward(
         i_batch_seq = start + tl.arange(0, ROWS)[:, None]
         mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
         d_y_i = tl.load(d_y + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
-        rounded = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(x.dtype.element_ty).to(tl.float32)
         x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
         x_3 = x_i * rstd_i
         product = (d_y_i * x_3.to(x.dtype.element_ty).to(tl.float32)).to(d_y.dtype.element_ty).to(tl.float32)
-        sum = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
         grad_weight_sum += tl.where(mask, product, 0.0)
+        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
+        rounded = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(x.dtype.element_ty).to(tl.float32)
+        sum = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
         d_variance = -0.5 * sum * (rstd_i * rstd_i * rstd_i)
         d_x = rounded * rstd_i + 2.0 * (d_variance / hidden * x_i)
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_x, mask=mask)

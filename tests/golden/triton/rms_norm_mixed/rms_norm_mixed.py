@@ -72,12 +72,12 @@ def rms_norm_mixed_backward(
         row = start + tl.arange(0, ROWS)[:, None]
         mask = (row < rows) & (col < cols)
         d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
-        weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
-        rounded = d_y_i * weight_i
         x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + row, mask=row < rows, other=0)
-        d_rstd = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
         grad_weight_sum += tl.where(mask, d_y_i * (x_i * rstd_i), 0.0)
+        weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
+        rounded = d_y_i * weight_i
+        d_rstd = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
         product = 2.0 * (-0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols * x_i)
         d_h = rounded * rstd_i + product
         tl.store(grad_x + row * cols + col, d_h, mask=mask)

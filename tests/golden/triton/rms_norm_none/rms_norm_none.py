@@ -72,17 +72,17 @@ def rms_norm_none_backward(
         row = start + tl.arange(0, ROWS)[:, None]
         mask = (row < rows) & (col < cols)
         d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
-        weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
-        rounded = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(x.dtype.element_ty).to(tl.float32)
         x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + row, mask=row < rows, other=0).to(tl.float32)
         product = (d_y_i * (x_i * rstd_i).to(x.dtype.element_ty).to(tl.float32)).to(d_y.dtype.element_ty).to(tl.float32)
+        grad_weight_sum += tl.where(mask, product, 0.0)
+        weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
+        rounded = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(x.dtype.element_ty).to(tl.float32)
         sum = (
             tl.sum(tl.where(mask, (rounded * x_i).to(x.dtype.element_ty).to(tl.float32), 0.0), axis=1, keep_dims=True)
             .to(x.dtype.element_ty)
             .to(tl.float32)
         )
-        grad_weight_sum += tl.where(mask, product, 0.0)
         product_2 = (
             ((rstd_i * rstd_i).to(x.dtype.element_ty).to(tl.float32) * rstd_i).to(x.dtype.element_ty).to(tl.float32)
         )
