@@ -295,11 +295,12 @@ def row_length(sizes):
     return sizes.get("hidden", sizes.get("cols", 0))
 
 
-def sweep(row, answer, sizes, dtype, forward):
+def sweep(row, answer, sizes, dtype):
     """Rows of a table: the first kernel of each pass, where it holds whole rows, launched otherwise than the formula
     says."""
-    length = row_length(sizes)
-    lines = []
+    length, lines = row_length(sizes), []
+    forward = Pass(answer, "forward", sizes, dtype)
+    forward.run()
     for name in ("forward", "backward"):
         one = Pass(answer, name, sizes, dtype, known={} if name == "forward" else forward.tensors)
         chosen = one.plan[0][-1]
@@ -371,7 +372,6 @@ def main():
         "| --- | --- | --- | ---: | ---: | ---: | ---: |",
     ]
     ratios = []
-    sweeps = []
     for row, name, sizes, dtype in ROWS:
         if options.rows and name not in options.rows.split(","):
             continue
@@ -387,17 +387,19 @@ def main():
             text += f"| {type(error).__name__}: {str(error)[:60]} | | {1e3 * called:.0f} | | |"
         lines.append(text)
         print(text, flush=True)
-        if name in options.sweep.split(",") and row_length(sizes) >= 16384:
-            sweeps += sweep(row, kernels[name], sizes, dtype, forward)
         del forward
         torch.cuda.empty_cache()
         pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
     if ratios:
         means = [statistics.geometric_mean(column) for column in zip(*ratios)]
         lines += ["", f"Geometric mean of the ratios: {means[0]:.2f} kernels alone, {means[1]:.2f} as called."]
-    if sweeps:
-        head = "| pass | as launched: warps, stages, read twice: µs | the fastest five |"
-        lines += ["", head, "| --- | --- | --- |", *sweeps]
+    head = ["", "| pass | as launched: warps, stages, read twice: µs | the fastest five |", "| --- | --- | --- |"]
+    for row, name, sizes, dtype in ROWS:
+        if name in options.sweep.split(",") and row_length(sizes) >= 16384:
+            lines += head + sweep(row, kernels[name], sizes, dtype)
+            head = []
+            pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
+            torch.cuda.empty_cache()
     pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
     print(f"{time.monotonic() - begin:.0f} s")
 
