@@ -66,7 +66,7 @@ KW_DEVICE T sigmoid(T x) {
 KW_DEVICE float tanh(float x) {
   const float magnitude = ::fabsf(x), square = x * x;
   constexpr float kTwoLog2E = 2.885390082f;
-  const float far = ::copysignf(1 - 2 * reciprocal_from_one(1 + power_of_two(kTwoLog2E * magnitude)), x);
+  const float far = ::copysignf(::fmaf(-2.0f, reciprocal_from_one(1 + power_of_two(kTwoLog2E * magnitude)), 1.0f), x);
   float series = -0.005542794708f;
   series = ::fmaf(series, square, 0.02049864829f);
   series = ::fmaf(series, square, -0.05369878188f);

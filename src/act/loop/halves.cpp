@@ -184,7 +184,17 @@ class Halves {
         if (const bool* holds = truth(args[i])) return *holds == (map.op == Op::And) ? args[1 - i] : args[i];
     if (map.op == Op::Not)
       if (const bool* holds = truth(args[0])) return constant(!*holds);
+    if (map.op == Op::Add)  // the other half's part of a sum
+      for (size_t i : {0, 1})
+        if (is_zero(args[i]) && out_[args[1 - i]].type == value.type) return args[1 - i];
     return add(Map{map.op, args}, value.type, value.name, value.is_named);
+  }
+
+  bool is_zero(ValueId v) const {
+    const Map* map = std::get_if<Map>(&out_[v].what);
+    if (map && map->op == Op::Cast) return is_zero(map->args[0]);
+    const Number* number = std::get_if<Number>(&out_[v].what);
+    return number && out_[v].type.floating() && number->literal.number() == 0;
   }
 
   // One value for everything that is equal.

@@ -44,7 +44,6 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                              int64_t batch, int64_t seq, int64_t half, int64_t x_2) {
-  const T32 rounded = kw::round_own<T>(T32(0.0));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * half, half, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * half >= kParallelElements)
@@ -72,10 +71,8 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
           const auto product_6 = product_5 * T32(0.044715);
           const auto sum_2 = product * sum * T32(0.5) + product_5 + product_6 * product_2 + T32(2.0) * (product_6 *
               x_i * x_i);
-          const auto d_gate = kw::round_own<T>(sum_2);
-          const auto d_up = kw::round_own<T>(d_y_i * kw::round_own<T>(product_4 * sum));
-          grad_x_tile[i_half - tile] = rounded + d_gate;
-          grad_x_tile_2[i_half - tile] = d_up + rounded;
+          grad_x_tile[i_half - tile] = sum_2;
+          grad_x_tile_2[i_half - tile] = d_y_i * kw::round_own<T>(product_4 * sum);
         });
         grad_x_block.finish(end - tile);
         grad_x_block_2.finish(end - tile);

@@ -42,7 +42,6 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
   constexpr int kVectors = kElements / kVector;
   constexpr bool kRagged = false;
   constexpr Index reach = 0;
-  const T32 rounded = kw::round_to<T>(T32(0.0));
   const Index vectors = (batch * seq * half) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   kw::Vector<T, kVector> d_y_v[kVectors];
@@ -79,21 +78,19 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 d_y_i = d_y_v[v][k];
-        const T32 rounded_2 = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
+        const T32 rounded = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
         const T32 x_i = x_v_2[v][k];
         const T32 product = x_i * x_i;
         const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
         const T32 tanh = kw::tanh(product_2);
         const T32 sum = T32(1.0) + tanh;
         const T32 product_3 = T32(0.5) * x_i;
-        const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_4 = rounded * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
         const T32 product_5 = product_4 * T32(0.044715);
-        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+        const T32 sum_2 = rounded * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
             x_i);
-        const T32 d_gate = kw::round_to<T>(sum_2);
-        const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
-        grad_x_v[k] = T(rounded + d_gate);
-        grad_x_v_2[k] = T(d_up + rounded);
+        grad_x_v[k] = T(sum_2);
+        grad_x_v_2[k] = T(d_y_i * kw::round_to<T>(product_3 * sum));
       }
       kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, first_i_half, half);
       kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, first_i_half, half);
@@ -105,7 +102,6 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y,
                                                kw::Tensor<T, 3> grad_x, Index batch, Index seq, Index half, Index x_2) {
   constexpr int kVectors = kElements / kVector;
-  const T32 rounded = kw::round_to<T>(T32(0.0));
   const Index length = half, piece = kw::threads() * kElements;
   const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
   const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
@@ -139,21 +135,19 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 d_y_i = d_y_v[v][k];
-        const T32 rounded_2 = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
+        const T32 rounded = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
         const T32 x_i = x_v_2[v][k];
         const T32 product = x_i * x_i;
         const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
         const T32 tanh = kw::tanh(product_2);
         const T32 sum = T32(1.0) + tanh;
         const T32 product_3 = T32(0.5) * x_i;
-        const T32 product_4 = rounded_2 * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_4 = rounded * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
         const T32 product_5 = product_4 * T32(0.044715);
-        const T32 sum_2 = rounded_2 * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+        const T32 sum_2 = rounded * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
             x_i);
-        const T32 d_gate = kw::round_to<T>(sum_2);
-        const T32 d_up = kw::round_to<T>(d_y_i * kw::round_to<T>(product_3 * sum));
-        grad_x_v[k] = T(rounded + d_gate);
-        grad_x_v_2[k] = T(d_up + rounded);
+        grad_x_v[k] = T(sum_2);
+        grad_x_v_2[k] = T(d_y_i * kw::round_to<T>(product_3 * sum));
       }
       kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, first_i_half, half);
       kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, first_i_half, half);
