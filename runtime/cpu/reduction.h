@@ -85,14 +85,16 @@ class TileSum<float, kTile, true> {
  public:
   struct Term {
     Floats& sum;
-    uint32_t mask;
+    Lane::Mask mask;
     KW_INLINE void operator=(Floats term) const {
-      sum.low = _mm512_mask_add_ps(sum.low, low_half(mask), sum.low, term.low);
-      sum.high = _mm512_mask_add_ps(sum.high, high_half(mask), sum.high, term.high);
+      KW_EACH_PART sum.part[p] = _mm512_mask_add_ps(sum.part[p], part_of(mask, p), sum.part[p], term.part[p]);
     }
   };
   KW_INLINE Term operator[](Lane lane) { return {sum_, lane.mask}; }
-  KW_INLINE float total(int64_t) const { return _mm512_reduce_add_ps(_mm512_add_ps(sum_.low, sum_.high)); }
+  KW_INLINE float total(int64_t) const {
+    return _mm512_reduce_add_ps(
+        _mm512_add_ps(_mm512_add_ps(sum_.part[0], sum_.part[1]), _mm512_add_ps(sum_.part[2], sum_.part[3])));
+  }
 
  private:
   Floats sum_ = 0.0f;

@@ -150,7 +150,7 @@ class OutputTile<Element, true, kTile, true> {
       : out_(&row[first]), streamed_(streamed && reinterpret_cast<uintptr_t>(out_) % kLine == 0) {}
   struct Place {
     Element* to;
-    uint32_t mask;
+    Lane::Mask mask;
     bool streamed;
     KW_INLINE void operator=(Floats values) const {
       if (streamed && mask == Lane::kWhole)

@@ -61,7 +61,8 @@ const char* const kBodies[] = {
     "w[i] = kw::exp(u[i]);",
     "w[i] = kw::sigmoid(u[i]);",
     "w[i] = kw::tanh(u[i]);",
-    "w[i] = kw::rsqrt(u[i]) + kw::sqrt(kw::abs(v[i]));",
+    "w[i] = kw::rsqrt(u[i]);",
+    "w[i] = kw::sqrt(kw::abs(v[i]));",
     "w[i] = kw::maximum(u[i], v[i]) - kw::minimum(u[i], 2.0f);",
     "w[i] = -kw::cube(u[i]) / (kw::square(v[i]) + 1);",
     "w[i] = kw::choose((u[i] < v[i]) & !(u[i] == 0.0f) | (v[i] != v[i]), u[i], 0.0f);",
@@ -75,6 +76,8 @@ const char* const kBodies[] = {
     "w[i] = kw::sign(u[i]) * v[i];",
     "w[i] += u[i];",
 };
+
+constexpr std::size_t kRsqrt = 3;  // whose lanes go another way
 
 double ulp_of(double value) {
   const double magnitude = std::fabs(value);
@@ -278,22 +281,51 @@ TEST_P(MathTest, ARunOfValuesIsRoundedAsEachIsAlone) {
 TEST_P(MathTest, LanesGiveTheBitsOfSingleElements) {
   std::vector<float> x = dense_sample(), z = x;
   std::reverse(z.begin(), z.end());
-  while (x.size() % 32 != 5) {  // the last lane is not whole
+  while (x.size() % 64 != 37) {  // the last lane is not whole
     x.push_back(1.5f);
     z.push_back(-2.5f);
   }
   for (std::size_t body = 0; body < std::size(kBodies); ++body) {
+    if (body == kRsqrt) continue;
     const std::vector<float> lanes = compiled()(kByLanes + 2 * body, x, z);
     const std::vector<float> each = compiled()(kByLanes + 2 * body + 1, x, z);
     std::size_t numbers = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       ASSERT_EQ(std::isnan(lanes[i]), std::isnan(each[i])) << kBodies[body] << " of " << x[i] << " and " << z[i];
       if (std::isnan(each[i])) continue;
+      // Where one element's exponential is taken for 0, a lane's may be the subnormal number that it is.
+      if (each[i] == 0 && body < kRsqrt && std::fabs(lanes[i]) < std::numeric_limits<float>::min()) continue;
       ASSERT_EQ(std::bit_cast<std::uint32_t>(lanes[i]), std::bit_cast<std::uint32_t>(each[i]))
           << kBodies[body] << " of " << x[i] << " and " << z[i];
       numbers += each[i] != 0;
     }
     EXPECT_GT(numbers, x.size() / 8) << kBodies[body];
+  }
+}
+
+TEST_P(MathTest, RootsAndExponentialsByLanesStayWithinTheirUlps) {
+  struct {
+    std::size_t body;
+    Doubles exact;
+    double ulps, oracle;
+    bool flushes;
+  } const functions[] = {{0, std::exp, 1.05, 2, true},
+                         {1, sigmoid, 2.45, 3, true},
+                         {2, std::tanh, 1.45, 2, false},
+                         {kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 1.5, 2, false}};
+  const std::vector<float> x = dense_sample();
+  for (const auto& function : functions) {
+    const std::vector<float> y = compiled()(kByLanes + 2 * function.body, x, x);
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double exact = function.exact(x[i]);
+      if (function.flushes && y[i] == 0 && std::fabs(exact) < std::numeric_limits<float>::min()) continue;
+      judge(y[i], exact, worst, kBodies[function.body] + (" of " + number_text(x[i])));
+      if (HasFatalFailure()) return;
+    }
+    EXPECT_LE(worst, function.ulps) << kBodies[function.body];
+    EXPECT_GT(worst, 0.4) << kBodies[function.body] << ": nothing was measured";
+    EXPECT_LT(function.ulps, function.oracle) << kBodies[function.body];
   }
 }
 

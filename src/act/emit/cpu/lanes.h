@@ -1,4 +1,4 @@
-// Which innermost loops go by lanes, thirty-two elements at once (runtime/cpu/lanes.h): those whose elements are floats
+// Which innermost loops go by lanes, sixty-four elements at once (runtime/cpu/lanes.h): those whose elements are floats
 // or truths that lie side by side, and are computed by what the runtime has for lanes.
 #pragma once
 
