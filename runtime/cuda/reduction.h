@@ -133,7 +133,7 @@ inline constexpr int kMostWarps = 32;
 template <class Op, class T>
 struct Part {
   T& value;
-  Shared<T> parts;  // 2 * kMostWarps
+  Shared<T> parts;  // kMostWarps for each turn
   KW_DEVICE void over_lanes(int lanes) const { value = warp_reduce<Op>(value, lanes); }
   KW_DEVICE void publish(int turn) const {
     if (lane() == 0) parts[turn * kMostWarps + warp()] = value;
@@ -152,8 +152,8 @@ KW_DEVICE Part<Op, T> part(T& value, typename shared_of<T>::type parts) {
   return {value, parts};
 }
 
-// Reduces values over the threads of a block, all with one barrier; every thread has the results. The next reduction
-// must have the other turn, so that no warp writes what another still reads.
+// Reduces values over the threads of a block, all with one barrier; every thread has the results. The next reduction in
+// the same parts must have the other turn, unless a barrier lies between: no warp writes what another still reads.
 template <class... Parts>
 KW_DEVICE void block_reduce(int turn, const Parts&... part) {
   (part.over_lanes(32), ...);

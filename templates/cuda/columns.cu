@@ -11,7 +11,7 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
+  KW_STATEMENTS(outside)
   KW_STATEMENTS(point)
 }
 // end

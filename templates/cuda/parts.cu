@@ -12,12 +12,10 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   const Index parts = KW_EXPRESSION(parts), end = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
-  int turn = 0;
-  for (Index point = kw::block(); point < points; point += kw::blocks()) {
-    KW_STATEMENTS(place)
-    KW_STATEMENTS(tiles)
-    KW_STATEMENTS(point)
-  }
+  const Index point = kw::block();
+  KW_STATEMENTS(place)
+  KW_STATEMENTS(tiles)
+  KW_STATEMENTS(point)
 }
 // end
 
@@ -32,7 +30,6 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
   KW_STATEMENTS(caches)
-  int turn = 0;
   KW_STATEMENTS(sums)
   for (Index point = kw::block(); point < points; point += kw::blocks()) {
     KW_STATEMENTS(place)

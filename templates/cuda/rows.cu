@@ -3,9 +3,8 @@
 // elements from shared memory. kRagged: rows begin anywhere in memory, `shift` elements behind where a vector does.
 #include "holes.h"
 
-// kAhead: a block goes from row to row, and the next one is on its way while this one is worked on.
 // skeleton rows
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   constexpr int kVectors = kElements / kVector;
   KW_STATEMENTS(shared)
@@ -14,26 +13,20 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   const Index length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   KW_STATEMENTS(caches)
-  int turn = 0;
-  Index shift = 0;
-  KW_STATEMENTS(ahead)
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    KW_STATEMENTS(place)
-    KW_STATEMENTS(tiles)
-    KW_STATEMENTS(advance)
-    KW_STATEMENTS(point)
-  }
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  KW_STATEMENTS(outside)
+  KW_STATEMENTS(place)
+  KW_STATEMENTS(tiles)
+  KW_STATEMENTS(point)
 }
 // end
 
 // The same, with sums over the rows that ride along: as many blocks as slices, each of which goes from row to row.
+// kAhead: the next row is on its way while this one is worked on.
 // skeleton summed_rows
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
@@ -47,7 +40,6 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   KW_STATEMENTS(caches)
-  int turn = 0;
   Index shift = 0;
   KW_STATEMENTS(sums)
   KW_STATEMENTS(ahead)
@@ -56,7 +48,7 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
     const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
+    KW_STATEMENTS(outside)
     KW_STATEMENTS(place)
     KW_STATEMENTS(tiles)
     KW_STATEMENTS(advance)

@@ -224,7 +224,7 @@ std::string EntryWriter::tensor(BufferId id, const Variant& variant, Signature& 
   const size_t rank = buffer(id).shape.size();
   const bool workspace = buffer(id).role == Buffer::Role::Workspace;
   std::string strides;
-  for (size_t d = 0; d < rank; ++d) {
+  for (size_t d = 0; d < (text_.slices.contains(id) ? 1 : rank); ++d) {
     const Dimension use = use_of(id, d, variant.dense);
     const bool vectors = variant.unit && text_.vectors.contains(id);
     const bool unit = d + 1 == rank && (workspace || vectors || (variant.dense && is_merged(id)));

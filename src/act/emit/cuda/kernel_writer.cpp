@@ -65,7 +65,7 @@ class ElementWriter : public Writer {
         .statements("vector", body.vector)
         .statements("body", body.element)
         .statements("stores", body.stores);
-    if (summed) skeleton.statements("shared", shared_).statements("sums", with_turn()).statements("finish", finish_);
+    if (summed) skeleton.statements("shared", shared_).statements("sums", sums_).statements("finish", finish_);
     text_.lines = skeleton.fill();
     // By rows, which then may begin anywhere.
     if (summed || axes.size() < 2 || text_.vectors.empty()) return;
@@ -127,7 +127,7 @@ class ColumnWriter : public Writer {
         .expression("length", names_.product(row))
         .statements("point", all);
     if (shared) {
-      skeleton.statements("shared", shared_);
+      skeleton.statements("shared", shared_).statements("outside", outside("!inside", point));
     } else {
       const std::string count = workers();
       skeleton.statements("sums", sums_)

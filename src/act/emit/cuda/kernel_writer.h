@@ -21,6 +21,7 @@ struct KernelText {
   std::vector<SizeParameter> sizes;
   std::vector<std::pair<std::string, std::string>> scalars;  // name, C++ type
   std::set<BufferId> written;
+  std::set<BufferId> slices;      // of which a block takes the address of its own alone
   std::set<BufferId> vectors;     // read or written a vector at a time
   std::set<BufferId> large;       // of these, those of as many elements as the kernel has: they set the length
   std::vector<ir::Size> offsets;  // of such accesses: multiples of the length where vectors are aligned

@@ -37,8 +37,10 @@ std::string RowEntries::threads(const std::string& length, const std::string& ea
 std::vector<std::string> RowEntries::arguments(const std::string& vector, const std::string& each, bool streamed,
                                                bool block, const std::string& place, bool ragged) const {
   const char* const kText[] = {"false", "true"};
-  return {vector,       each, kText[streamed], kText[block], text_.plan.accumulates ? "kw::Place::" + place : "false",
-          kText[ragged]};
+  std::vector<std::string> all = {vector, each, kText[streamed], kText[block]};
+  if (text_.plan.accumulates) all.push_back("kw::Place::" + place);
+  all.push_back(kText[ragged]);
+  return all;
 }
 
 void RowEntries::fast(Variant& v) const {
@@ -152,7 +154,29 @@ void RowEntries::any_strides() {
   }
 }
 
+// Whether all that it does is to add what blocks of another kernel left: a number for each.
+bool RowEntries::adds_slices() const {
+  return text_.plan.nest.parallel.empty() && !text_.plan.accumulates && !text_.large.empty() &&
+         std::all_of(text_.large.begin(), text_.large.end(),
+                     [&](BufferId id) { return buffer(id).role == Buffer::Role::Workspace; });
+}
+
+void RowEntries::total() {
+  Variant v{.suffix = "", .why = "One block has all numbers that others left."};
+  v.wide_index = true;
+  v.arguments = arguments("1", "4", false, true, "", false);
+  v.most_threads = 1024;
+  v.guards.push_back(length(false) + " <= " + number(4 * v.most_threads));
+  v.block = threads(length(false), "4", number(v.most_threads));
+  v.grid = "1";
+  write(v);
+}
+
 EntryText RowEntries::run() {
+  if (adds_slices()) {
+    total();
+    return std::move(out_);
+  }
   const bool columns = text_.column_sums > 0;
   const int64_t sum = p_.sum_elements, narrow_sum = columns ? sum : std::max(sum, p_.narrow_sum_elements);
   for (bool ragged : {false, true}) {

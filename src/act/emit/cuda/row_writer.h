@@ -107,8 +107,9 @@ class RowWriter : public Writer {
       }
       point.append(stage.after);
     }
-    Lines shift;
-    if (!plan_.in_parts) shift.line("if (inside) shift = " + shift_text(row) + ";");
+    Lines shift;  // which is known beyond its row where sums are finished
+    if (!plan_.in_parts)
+      shift.line((plan_.accumulates ? "if (inside) shift = " : "const Index shift = ") + shift_text(row) + ";");
     Lines place = used(positions("point", nest_.parallel, false), {&point, &shift});
     place.append(shift);
     if (!plan_.in_parts && !held_.empty()) place.line(reach("points - point", "length"));
@@ -132,13 +133,16 @@ class RowWriter : public Writer {
         .statements("shared", shared_)
         .expression("length", names_.product(row_axes()))
         .expression("points", parenthesised(names_.product(nest_.parallel)))
+        .statements("outside", outside("!kBlockRow && !inside", point))
         .statements("place", place)
         .statements("tiles", tile_lines)
         .statements("point", point)
-        .statements("caches", caches(sums_room()))
-        .statements("ahead", ahead())
-        .statements("advance", advance_);
-    if (summed) skeleton.statements("sums", sums_).statements("finish", finish_);
+        .statements("caches", caches(sums_room()));
+    if (summed)
+      skeleton.statements("sums", sums_)
+          .statements("finish", finish_)
+          .statements("ahead", ahead())
+          .statements("advance", advance_);
     text_.lines = with_combines(skeleton.fill());
   }
   void parted(const Lines& place, const Lines& tile_lines, const Lines& point) {
@@ -198,7 +202,8 @@ class RowWriter : public Writer {
         text.before.line(type + " " + name + " = " + reduction.start + ";");
         text.body.element.line(counted(joined(reduction, name, term)));
       }
-      parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " + share(name, type) + ")");
+      parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " +
+                      share(name, type, takes_turns() ? "2 * kw::kMostWarps" : "kw::kMostWarps") + ")");
     }
     for (const Combination& one : combines_.of(stage)) combine_row(one, text);
     for (const Accumulate& sum : stage.accumulates) {
@@ -223,14 +228,23 @@ class RowWriter : public Writer {
         for (const std::string& line : split_lines(bracketed(head, parts, ");"))) text.after.line("  " + line);
       };
       if (!plan_.in_parts) text.after.line("if (kBlockRow)");
-      reduce("kw::block_reduce(" + turn() + ", ");
+      reduce(takes_turns() ? "kw::block_reduce(turn, " : "kw::block_reduce(0, ");
       if (!plan_.in_parts) {
         text.after.line("else");
         reduce("kw::lanes_reduce(lanes, ");
       }
-      text.after.line("turn = 1 - turn;");
+      if (takes_turns()) text.after.line("turn = 1 - turn;");
       for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], text.after);
     }
+  }
+  // Whether a block comes to a reduction a second time with no barrier since the first: then it has other parts. Where
+  // it goes from row to row, another reduction lies between, or sums over parts of the row do: they are met for in
+  // shared memory, or the block is one warp.
+  bool takes_turns() const {
+    if (has_combine(kernel_)) return true;
+    const auto reductions = std::count_if(kernel_.stages.begin(), kernel_.stages.end(),
+                                          [&](const Stage& stage) { return !plain_reductions(stage).empty(); });
+    return plan_.accumulates && reductions == 1 && !(plan_.in_parts && plan_.has_segments);
   }
   // What a thread's vectors became is joined with what others have, tile by tile, in the order of the row.
   void combine_row(const Combination& one, StageText& text) {
@@ -244,7 +258,8 @@ class RowWriter : public Writer {
     text.body.vector.line(type + " " + run + " = " + none + ";");
     text.body.element.line(counted(run + ".add(" + tuple_text(one) + ");"));
     text.body.stores.line(runs + "[v] = " + run + ";");
-    text.after_tile.line("kw::add_tile<kBlockRow>(" + all + ", " + runs + ", lanes, " + share(name, type) + ", turn);");
+    text.after_tile.line("kw::add_tile<kBlockRow>(" + all + ", " + runs + ", lanes, " +
+                         share(name, type, "2 * kw::kMostWarps") + ", turn);");
     combined_results(one, all + ".run()", text.after);
   }
   // A sum over a part of the row: warps add what they have of it, and threads the warps' sums where the stage ends.
@@ -295,6 +310,7 @@ class RowWriter : public Writer {
   // `before`: bytes of shared memory that have another use.
   Lines caches(std::string before) {
     Lines out;
+    if (takes_turns()) out.line("int turn = 0;");
     for (const Held& held : held_) {
       if (held.stages.size() < 2) continue;
       const std::string type = types_.stored(buffer(held.buffer).type);
@@ -316,9 +332,9 @@ class RowWriter : public Writer {
     return "(kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(" + sums + ") : 0)";
   }
 
-  // Whether the next rows may be read while this one is worked on. They land in shared memory in turn, every thread's
-  // part in its own place, behind the sums that are there.
-  bool prefetches() const { return !plan_.in_parts && !held_.empty(); }
+  // Whether the next rows are read while this one is worked on: where a block goes from row to row. They land in shared
+  // memory in turn, every thread's part in its own place, behind the sums that are there.
+  bool prefetches() const { return plan_.accumulates && !plan_.in_parts && !held_.empty(); }
   // For every vector of a thread, in a row that it holds.
   static void over_vectors(Lines& to, const Lines& body, const std::string& bound) {
     to.line("KW_UNROLL");

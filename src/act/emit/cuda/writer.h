@@ -138,7 +138,10 @@ class Writer {
     for (const Stage& stage : kernel_.stages) {
       for (const Store& store : stage.stores) text_.written.insert(store.buffer);
       for (const Store& store : stage.after_stores) text_.written.insert(store.buffer);
-      for (const Accumulate& sum : stage.accumulates) text_.written.insert(sum.buffer);
+      for (const Accumulate& sum : stage.accumulates) {
+        text_.written.insert(sum.buffer);
+        if (plan_.shape == Shape::Rows && kind_of(plan_, sum) == SumKind::Column) text_.slices.insert(sum.buffer);
+      }
       text_.stages += !stage.loop.empty();
     }
     for (size_t b = 0; b < program_.buffers.size(); ++b)
@@ -155,8 +158,8 @@ class Writer {
     std::vector<std::string> list;
     for (BufferId b : text_.tensors)
       list.push_back("kw::Tensor<" + std::string(text_.written.contains(b) ? "" : "const ") +
-                     types_.stored(buffer(b).type) + ", " + std::to_string(buffer(b).shape.size()) + "> " +
-                     buffer(b).name);
+                     types_.stored(buffer(b).type) + ", " +
+                     std::to_string(text_.slices.contains(b) ? 1 : buffer(b).shape.size()) + "> " + buffer(b).name);
     for (const SizeParameter& size : text_.sizes) list.push_back("Index " + size.name);
     for (const auto& [name, type] : text_.scalars) list.push_back(type + " " + name);
     if (plan_.shape == Shape::Rows) {
@@ -451,7 +454,6 @@ class Writer {
     return "kw::store(" + to + ", " + before + value + ");";
   }
   std::string sum_type(const Accumulate& sum) { return types_.stored(buffer(sum.buffer).type); }
-  std::string turn() const { return "turn"; }
   void scalar_sum(const Accumulate& sum, Body& body, const std::string& term) {
     const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
     const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
@@ -461,15 +463,14 @@ class Writer {
     body.element.line(plan_.shape == Shape::Rows ? counted(part + " += " + term + ";") : part + " += " + term + ";");
     body.stores.line(total + " += " + part + ";");
     const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum");
-    const std::string parts = share(name, type);
+    const std::string parts = share(name, type, "kw::kMostWarps");
     finish_.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
-    finish_.line("kw::block_reduce(turn, kw::part<kw::Sum>(" + name + ", " + parts + "));");
-    finish_.line("turn = 1 - turn;");
+    finish_.line("kw::block_reduce(0, kw::part<kw::Sum>(" + name + ", " + parts + "));");
     finish_.line("if (kw::thread() == 0) " +
                  add_to(address(sum.buffer, sum.at, false, slice("kw::block()")), name, ""));
     ++text_.other_sums;
   }
-  std::string share(const std::string& name, const std::string& type, const std::string& count = "2 * kw::kMostWarps") {
+  std::string share(const std::string& name, const std::string& type, const std::string& count) {
     const std::string parts = names_.fresh(name + "_parts");
     shared_.line("KW_SHARED(" + type + ", " + parts + ", " + count + ");");
     return parts;
@@ -505,10 +506,14 @@ class Writer {
   static std::string parenthesised(const std::string& text) {
     return text.find(' ') == std::string::npos ? text : "(" + text + ")";
   }
-  Lines with_turn() const {
+  // Threads without a point are given the first one, where all threads read something of theirs: in a line that stands
+  // in no block, and so behind no question.
+  static Lines outside(const std::string& condition, const Lines& point) {
     Lines out;
-    out.line("int turn = 0;");
-    out.append(sums_);
+    const bool reads = std::any_of(point.all().begin(), point.all().end(), [](const std::string& line) {
+      return !line.starts_with(" ") && line.find("kw::load(") != std::string::npos;
+    });
+    if (reads) out.line("if (" + condition + ") point = 0;");
     return out;
   }
 

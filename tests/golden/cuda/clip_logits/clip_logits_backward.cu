@@ -35,13 +35,12 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
   constexpr int kVectors = kElements / kVector;
   constexpr bool kRagged = false;
   constexpr Index reach = 0;
-  KW_SHARED(T32, v3_slices_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v3_slices_sum_parts, kw::kMostWarps);
   const T32 logit_scale_i = kw::load(logit_scale.at());
   const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
   const T32 scale = kw::minimum(exp_logit_scale, kw::round_to<T>(T32(100.0)));
   const Index vectors = (rows * cols) / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
-  int turn = 0;
   kw::Total<true, T32> v3_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
@@ -80,8 +79,7 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
     }
   }
   T32 v3_slices_sum = static_cast<T32>(v3_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(v3_slices_sum, v3_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(v3_slices_sum, v3_slices_sum_parts));
   if (kw::thread() == 0) kw::store(v3_slices.at(kw::block()), v3_slices_sum);
 }
 
@@ -127,212 +125,72 @@ void clip_logits_backward_large(const T* similarity, const T* logit_scale, const
                                                {v3_slices, {1}}, rows, cols, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_scale, kw::Tensor<const T, 0> d_scale,
                                                 kw::Tensor<T, 0> grad_logit_scale, kw::Tensor<const T32, 1> v3_slices,
                                                 Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, v3_total_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v3_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
-  int landing = 0;
-  const auto v3_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index shift = kRagged ? static_cast<Index>(v3_slices.offset(0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  if (!kBlockRow && !inside) point = 0;
+  const Index shift = kRagged ? static_cast<Index>(v3_slices.offset(0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T32, kVector> v3_slices_v[kVectors];
+  kw::Total<kStreamed, T32> v3_total_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        v3_slices_v[v] = kw::load_in_row<kVector, kRagged>(v3_slices.at(element), static_cast<int>(reach - element));
+      }
+    }
+    T32 v3_total_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v3_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), v3_slices.at(element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) v3_total_part += v3_slices_v[v][k];
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    v3_total_total += v3_total_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    if (inside) shift = kRagged ? static_cast<Index>(v3_slices.offset(0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T32, kVector> v3_slices_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          v3_slices_v[v] = v3_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, T32> v3_total_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            v3_slices_v[v] = kw::load_in_row<kVector, kRagged>(v3_slices.at(element), static_cast<int>(reach -
-                element));
-          }
-        }
-      }
-      T32 v3_total_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) v3_total_part += v3_slices_v[v][k];
-          }
-        }
-      }
-      v3_total_total += v3_total_part;
-    }
-    T32 v3_total = static_cast<T32>(v3_total_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(v3_total, v3_total_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(v3_total, v3_total_parts));
-    turn = 1 - turn;
-    const T32 logit_scale_i = kw::load(logit_scale.at());
-    const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
-    const bool holds = kw::round_to<T>(T32(100.0)) < exp_logit_scale;
-    const T32 d_scale_i = kw::load(d_scale.at());
-    const T32 v3_total_2 = kw::round_to<T>(v3_total);
-    const T32 sum = kw::round_to<T>(d_scale_i + v3_total_2);
-    const T32 chosen = holds ? T32(0.0) : sum;
-    const T32 grad_logit_scale_i = kw::round_to<T>(chosen * exp_logit_scale);
-    if (inside && lane == 0) {
-      kw::store(grad_logit_scale.at(), T(grad_logit_scale_i));
-    }
+  T32 v3_total = static_cast<T32>(v3_total_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(v3_total, v3_total_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(v3_total, v3_total_parts));
+  const T32 logit_scale_i = kw::load(logit_scale.at());
+  const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
+  const bool holds = kw::round_to<T>(T32(100.0)) < exp_logit_scale;
+  const T32 d_scale_i = kw::load(d_scale.at());
+  const T32 v3_total_2 = kw::round_to<T>(v3_total);
+  const T32 sum = kw::round_to<T>(d_scale_i + v3_total_2);
+  const T32 chosen = holds ? T32(0.0) : sum;
+  const T32 grad_logit_scale_i = kw::round_to<T>(chosen * exp_logit_scale);
+  if (inside && lane == 0) {
+    kw::store(grad_logit_scale.at(), T(grad_logit_scale_i));
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void clip_logits_backward_totals_short(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                       const T32* v3_slices, int workers, int lanes) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({logit_scale},
-                                                                                                  {d_scale},
-                                                                                                  {grad_logit_scale},
-                                                                                                  {v3_slices, {1}},
-                                                                                                  workers, lanes, 0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
+// One block has all numbers that others left.
+KW_KERNEL(1024, 1)
 void clip_logits_backward_totals(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
-                                 int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false,
-      int>(
-      {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
-}
-
-// Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
-void clip_logits_backward_totals_long(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
-                                      int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({logit_scale},
-                                                                                                 {d_scale},
-                                                                                                 {grad_logit_scale},
-                                                                                                 {v3_slices, {1}},
-                                                                                                 workers, 0, 0);
-}
-
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
-void clip_logits_backward_totals_wide(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
-                                      int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false,
-      int>(
-      {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
-void clip_logits_backward_totals_streamed(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                          const T32* v3_slices, int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, false, int>(
-      {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL(128, 1)
-void clip_logits_backward_totals_short_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                              const T32* v3_slices, int workers, int lanes) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({logit_scale},
-                                                                                                 {d_scale},
-                                                                                                 {grad_logit_scale},
-                                                                                                 {v3_slices, {1}},
-                                                                                                 workers, lanes, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
-void clip_logits_backward_totals_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                        const T32* v3_slices, int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true,
-      int>(
-      {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
-void clip_logits_backward_totals_wide_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                             const T32* v3_slices, int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true,
-      int>(
-      {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
-void clip_logits_backward_totals_streamed_ragged(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                                 const T32* v3_slices, int workers) {
-  clip_logits_backward_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
-      {logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers, 0, 0);
-}
-
-// Any strides.
-KW_KERNEL(512, 1)
-void clip_logits_backward_totals_strided(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                         const T32* v3_slices, int workers) {
-  clip_logits_backward_totals_rows<1, 4, true, true, false, false, int>({logit_scale}, {d_scale}, {grad_logit_scale},
-                                                                        {v3_slices, {1}}, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void clip_logits_backward_totals_large(const T* logit_scale, const T* d_scale, T* grad_logit_scale,
-                                       const T32* v3_slices, int64_t workers) {
-  clip_logits_backward_totals_rows<1, 4, true, true, false, false, int64_t>({logit_scale}, {d_scale},
-                                                                            {grad_logit_scale}, {v3_slices, {1}},
-                                                                            workers, 0, 0);
+                                 int64_t workers) {
+  clip_logits_backward_totals_rows<1, 4, false, true, false, int64_t>({logit_scale}, {d_scale}, {grad_logit_scale},
+                                                                      {v3_slices, {1}}, workers, 0, 0);
 }

@@ -47,11 +47,11 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place 
 KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift_,
                                   kw::Tensor<const W, 1> weight, kw::Tensor<const TW, 3> d_y, kw::Tensor<T, 3> grad_x,
                                   kw::Tensor<T32, 1> grad_alpha_slices, kw::Tensor<T32, 1> grad_shift_slices,
-                                  kw::Tensor<TW32, 2> v8_slices, kw::Tensor<TW32, 2> v9_slices, Index batch, Index seq,
+                                  kw::Tensor<TW32, 1> v8_slices, kw::Tensor<TW32, 1> v9_slices, Index batch, Index seq,
                                   Index hidden, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, grad_alpha_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, grad_shift_slices_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, grad_alpha_slices_sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, grad_shift_slices_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
@@ -59,7 +59,6 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  int turn = 0;
   Index shift = 0;
   kw::Total<true, T32> grad_alpha_slices_total = 0;
   kw::Total<true, T32> grad_shift_slices_total = 0;
@@ -199,12 +198,10 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
     }
   }
   T32 grad_alpha_slices_sum = static_cast<T32>(grad_alpha_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_alpha_slices.at(kw::block()), grad_alpha_slices_sum);
   T32 grad_shift_slices_sum = static_cast<T32>(grad_shift_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(grad_shift_slices_sum, grad_shift_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(grad_shift_slices_sum, grad_shift_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_shift_slices.at(kw::block()), grad_shift_slices_sum);
   v8_slices_sums.finish(lane, lanes, groups, shift);
   v9_slices_sums.finish(lane, lanes, groups, shift);
@@ -219,8 +216,7 @@ void derf_backward_short(const T* x, const T* alpha, const T* shift_, const W* w
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes,
-      0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -232,7 +228,7 @@ void derf_backward_narrow(const T* x, const T* alpha, const T* shift_, const W* 
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -244,7 +240,7 @@ void derf_backward(const T* x, const T* alpha, const T* shift_, const W* weight,
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -257,7 +253,7 @@ void derf_backward_shared(const T* x, const T* alpha, const T* shift_, const W* 
       int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -269,7 +265,7 @@ void derf_backward_streamed(const T* x, const T* alpha, const T* shift_, const W
   derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -282,8 +278,7 @@ void derf_backward_short_ragged(const T* x, const T* alpha, const T* shift_, con
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes,
-      0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -295,7 +290,7 @@ void derf_backward_ragged(const T* x, const T* alpha, const T* shift_, const W* 
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -307,7 +302,7 @@ void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift_, co
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -320,7 +315,7 @@ void derf_backward_shared_ragged(const T* x, const T* alpha, const T* shift_, co
       int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -333,7 +328,7 @@ void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift_, 
   derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Any strides.
@@ -347,8 +342,8 @@ void derf_backward_strided(const T* x, const T* alpha, const T* shift_, const W*
   derf_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift_, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0, 1}},
-      {v9_slices, {v9_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+      {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
+      {v9_slices, {v9_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -362,8 +357,8 @@ void derf_backward_large(const T* x, const T* alpha, const T* shift_, const W* w
   derf_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift_, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0, 1}},
-      {v9_slices, {v9_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+      {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
+      {v9_slices, {v9_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>
@@ -377,7 +372,6 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index i_hidden = point;
   kw::Total<true, TW32> v8_total_total = 0;
   kw::Total<true, TW32> v9_total_total = 0;
@@ -429,225 +423,80 @@ void derf_backward_totals_large(W* grad_weight, W* grad_bias, const TW32* v8_sli
                                         workers, hidden);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void derf_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_shift,
                                     kw::Tensor<const T32, 1> grad_alpha_slices,
                                     kw::Tensor<const T32, 1> grad_shift_slices, Index workers, int lanes_of_row,
                                     int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, grad_alpha_total_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, grad_shift_total_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, grad_alpha_total_parts, kw::kMostWarps);
+  KW_SHARED(T32, grad_shift_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32, T32>();
-  int landing = 0;
-  const auto grad_alpha_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
-  const auto grad_shift_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(T32)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T32, kVector> grad_alpha_slices_v[kVectors];
+  kw::Vector<T32, kVector> grad_shift_slices_v[kVectors];
+  kw::Total<kStreamed, T32> grad_alpha_total_total = 0;
+  kw::Total<kStreamed, T32> grad_shift_total_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
+            static_cast<int>(reach - element));
+        grad_shift_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_shift_slices.at(element),
+            static_cast<int>(reach - element));
+      }
+    }
+    T32 grad_alpha_total_part = 0;
+    T32 grad_shift_total_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), grad_alpha_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(grad_shift_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), grad_shift_slices.at(element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
+          if (!kRagged || row_mask >> k & 1) grad_shift_total_part += grad_shift_slices_v[v][k];
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    grad_alpha_total_total += grad_alpha_total_part;
+    grad_shift_total_total += grad_shift_total_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    if (inside) shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T32, kVector> grad_alpha_slices_v[kVectors];
-    kw::Vector<T32, kVector> grad_shift_slices_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          grad_alpha_slices_v[v] = grad_alpha_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          grad_shift_slices_v[v] = grad_shift_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, T32> grad_alpha_total_total = 0;
-    kw::Total<kStreamed, T32> grad_shift_total_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
-                static_cast<int>(reach - element));
-            grad_shift_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_shift_slices.at(element),
-                static_cast<int>(reach - element));
-          }
-        }
-      }
-      T32 grad_alpha_total_part = 0;
-      T32 grad_shift_total_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
-            if (!kRagged || row_mask >> k & 1) grad_shift_total_part += grad_shift_slices_v[v][k];
-          }
-        }
-      }
-      grad_alpha_total_total += grad_alpha_total_part;
-      grad_shift_total_total += grad_shift_total_part;
-    }
-    T32 grad_alpha_total = static_cast<T32>(grad_alpha_total_total);
-    T32 grad_shift_total = static_cast<T32>(grad_shift_total_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
-                             kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
-                              kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
-    turn = 1 - turn;
-    const T32 grad_alpha_rounded = kw::round_to<T>(grad_alpha_total);
-    const T32 grad_shift_rounded = kw::round_to<T>(grad_shift_total);
-    if (inside && lane == 0) {
-      kw::store(grad_alpha.at(0), T(grad_alpha_rounded));
-      kw::store(grad_shift.at(0), T(grad_shift_rounded));
-    }
+  T32 grad_alpha_total = static_cast<T32>(grad_alpha_total_total);
+  T32 grad_shift_total = static_cast<T32>(grad_shift_total_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
+                        kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
+                            kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
+  const T32 grad_alpha_rounded = kw::round_to<T>(grad_alpha_total);
+  const T32 grad_shift_rounded = kw::round_to<T>(grad_shift_total);
+  if (inside && lane == 0) {
+    kw::store(grad_alpha.at(0), T(grad_alpha_rounded));
+    kw::store(grad_shift.at(0), T(grad_shift_rounded));
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void derf_backward_2_short(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                           int workers, int lanes) {
-  derf_backward_2_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({grad_alpha, {0}},
-                                                                                      {grad_shift, {0}},
-                                                                                      {grad_alpha_slices, {1}},
-                                                                                      {grad_shift_slices, {1}}, workers,
-                                                                                      lanes, 0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<5, 20, T32>()))
+// One block has all numbers that others left.
+KW_KERNEL(1024, 1)
 void derf_backward_2(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                     int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
-      {grad_alpha, {0}}, {grad_shift, {0}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers, 0, 0);
-}
-
-// Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
-void derf_backward_2_long(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                          int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({grad_alpha, {0}},
-                                                                                     {grad_shift, {0}},
-                                                                                     {grad_alpha_slices, {1}},
-                                                                                     {grad_shift_slices, {1}}, workers,
-                                                                                     0, 0);
-}
-
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
-void derf_backward_2_wide(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                          int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 64, T32>(), false, true, false, false, int>(
-      {grad_alpha, {0}}, {grad_shift, {0}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
-void derf_backward_2_streamed(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                              int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), 8, true, true, false, false, int>({grad_alpha, {0}}, {grad_shift, {0}},
-                                                                                   {grad_alpha_slices, {1}},
-                                                                                   {grad_shift_slices, {1}}, workers, 0,
-                                                                                   0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL(128, 1)
-void derf_backward_2_short_ragged(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices,
-                                  const T32* grad_shift_slices, int workers, int lanes) {
-  derf_backward_2_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({grad_alpha, {0}},
-                                                                                     {grad_shift, {0}},
-                                                                                     {grad_alpha_slices, {1}},
-                                                                                     {grad_shift_slices, {1}}, workers,
-                                                                                     lanes, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<4, 16, T32>()))
-void derf_backward_2_ragged(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                            int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
-      {grad_alpha, {0}}, {grad_shift, {0}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
-void derf_backward_2_wide_ragged(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices,
-                                 const T32* grad_shift_slices, int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), kw::most_in<32, 64, T32>(), false, true, false, true, int>(
-      {grad_alpha, {0}}, {grad_shift, {0}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
-void derf_backward_2_streamed_ragged(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices,
-                                     const T32* grad_shift_slices, int workers) {
-  derf_backward_2_rows<kw::vector_length<T32>(), 8, true, true, false, true, int>({grad_alpha, {0}}, {grad_shift, {0}},
-                                                                                  {grad_alpha_slices, {1}},
-                                                                                  {grad_shift_slices, {1}}, workers, 0,
-                                                                                  0);
-}
-
-// Any strides.
-KW_KERNEL(512, 1)
-void derf_backward_2_strided(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                             int workers) {
-  derf_backward_2_rows<1, 4, true, true, false, false, int>({grad_alpha, {0}}, {grad_shift, {0}},
-                                                            {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers,
-                                                            0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void derf_backward_2_large(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
-                           int64_t workers) {
-  derf_backward_2_rows<1, 4, true, true, false, false, int64_t>({grad_alpha, {0}}, {grad_shift, {0}},
-                                                                {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-                                                                workers, 0, 0);
+                     int64_t workers) {
+  derf_backward_2_rows<1, 4, false, true, false, int64_t>({grad_alpha, {0}}, {grad_shift, {0}},
+                                                          {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers,
+                                                          0, 0);
 }

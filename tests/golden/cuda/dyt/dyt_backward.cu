@@ -43,11 +43,11 @@ using WT32 = kw::wide<WT>;
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha, kw::Tensor<const W, 1> weight,
                                  kw::Tensor<const WT, 3> d_y, kw::Tensor<T, 3> grad_x,
-                                 kw::Tensor<WT32, 1> grad_alpha_slices, kw::Tensor<WT32, 2> v6_slices,
-                                 kw::Tensor<WT32, 2> v7_slices, Index batch, Index seq, Index hidden, Index workers,
+                                 kw::Tensor<WT32, 1> grad_alpha_slices, kw::Tensor<WT32, 1> v6_slices,
+                                 kw::Tensor<WT32, 1> v7_slices, Index batch, Index seq, Index hidden, Index workers,
                                  int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(WT32, grad_alpha_slices_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(WT32, grad_alpha_slices_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
@@ -55,7 +55,6 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  int turn = 0;
   Index shift = 0;
   kw::Total<true, WT32> grad_alpha_slices_total = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, tiles);
@@ -187,8 +186,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
     }
   }
   WT32 grad_alpha_slices_sum = static_cast<WT32>(grad_alpha_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_alpha_slices.at(kw::block()), grad_alpha_slices_sum);
   v6_slices_sums.finish(lane, lanes, groups, shift);
   v7_slices_sums.finish(lane, lanes, groups, shift);
@@ -202,8 +200,8 @@ void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d
                         int64_t v7_slices_stride_0, int lanes) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -214,8 +212,8 @@ void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* 
                          int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -226,8 +224,8 @@ void dyt_backward(const T* x, const W* alpha, const W* weight, const WT* d_y, T*
                   int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -239,8 +237,8 @@ void dyt_backward_shared(const T* x, const W* alpha, const W* weight, const WT* 
   dyt_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, kw::Place::Shared, false,
       int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -251,8 +249,8 @@ void dyt_backward_streamed(const T* x, const W* alpha, const W* weight, const WT
                            int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -263,8 +261,8 @@ void dyt_backward_short_ragged(const T* x, const W* alpha, const W* weight, cons
                                int64_t v6_slices_stride_0, int64_t v7_slices_stride_0, int lanes) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -275,8 +273,8 @@ void dyt_backward_ragged(const T* x, const W* alpha, const W* weight, const WT* 
                          int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -287,8 +285,8 @@ void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, con
                                 int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -300,8 +298,8 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
   dyt_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true,
       int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -312,8 +310,8 @@ void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, c
                                   int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
   dyt_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}},
-      {v7_slices, {v7_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Any strides.
@@ -327,7 +325,7 @@ void dyt_backward_strided(const T* x, const W* alpha, const W* weight, const WT*
   dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}}, {v7_slices, {v7_slices_stride_0}}, batch, seq,
       hidden, workers, 0, 0);
 }
 
@@ -342,7 +340,7 @@ void dyt_backward_large(const T* x, const W* alpha, const W* weight, const WT* d
   dyt_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0, 1}}, {v7_slices, {v7_slices_stride_0, 1}}, batch, seq,
+      {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}}, {v7_slices, {v7_slices_stride_0}}, batch, seq,
       hidden, workers, 0, 0);
 }
 
@@ -357,7 +355,6 @@ KW_DEVICE void dyt_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index i_hidden = point;
   kw::Total<true, WT32> v6_total_total = 0;
   kw::Total<true, WT32> v7_total_total = 0;
@@ -409,182 +406,63 @@ void dyt_backward_totals_large(W* grad_weight, W* grad_bias, const WT32* v6_slic
                                        workers, hidden);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1> grad_alpha_slices,
                                    Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(WT32, grad_alpha_total_parts, 2 * kw::kMostWarps);
+  KW_SHARED(WT32, grad_alpha_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT32>();
-  int landing = 0;
-  const auto grad_alpha_slices_v_next = kw::dynamic_shared<kw::Vector<WT32, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<WT32, kVector> grad_alpha_slices_v[kVectors];
+  kw::Total<kStreamed, WT32> grad_alpha_total_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
+            static_cast<int>(reach - element));
+      }
+    }
+    WT32 grad_alpha_total_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(grad_alpha_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), grad_alpha_slices.at(element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    grad_alpha_total_total += grad_alpha_total_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    if (inside) shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<WT32, kVector> grad_alpha_slices_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          grad_alpha_slices_v[v] = grad_alpha_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, WT32> grad_alpha_total_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
-                static_cast<int>(reach - element));
-          }
-        }
-      }
-      WT32 grad_alpha_total_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
-          }
-        }
-      }
-      grad_alpha_total_total += grad_alpha_total_part;
-    }
-    WT32 grad_alpha_total = static_cast<WT32>(grad_alpha_total_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts));
-    turn = 1 - turn;
-    const WT32 grad_alpha_rounded = kw::round_to<WT>(grad_alpha_total);
-    const W32 grad_alpha_i = kw::round_to<W>(grad_alpha_rounded);
-    if (inside && lane == 0) {
-      kw::store(grad_alpha.at(0), W(grad_alpha_i));
-    }
+  WT32 grad_alpha_total = static_cast<WT32>(grad_alpha_total_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts));
+  const WT32 grad_alpha_rounded = kw::round_to<WT>(grad_alpha_total);
+  const W32 grad_alpha_i = kw::round_to<W>(grad_alpha_rounded);
+  if (inside && lane == 0) {
+    kw::store(grad_alpha.at(0), W(grad_alpha_i));
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void dyt_backward_2_short(W* grad_alpha, const WT32* grad_alpha_slices, int workers, int lanes) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, false, false, false, int>({grad_alpha, {0}},
-                                                                                      {grad_alpha_slices, {1}}, workers,
-                                                                                      lanes, 0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<128, 512, WT32>()), (kw::most_in<8, 32, WT32>()))
-void dyt_backward_2(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, false, int>(
-      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, WT32>()), 1)
-void dyt_backward_2_long(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 64, false, true, false, false, int>({grad_alpha, {0}},
-                                                                                     {grad_alpha_slices, {1}}, workers,
-                                                                                     0, 0);
-}
-
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL((kw::most_in<1024, 4096, WT32>()), 1)
-void dyt_backward_2_wide(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, false, int>(
-      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, WT32>()), 1)
-void dyt_backward_2_streamed(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<16, 64, WT32>(), true, true, false, false, int>(
-      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL(128, 1)
-void dyt_backward_2_short_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers, int lanes) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), 32, false, false, false, true, int>({grad_alpha, {0}},
-                                                                                     {grad_alpha_slices, {1}}, workers,
-                                                                                     lanes, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, WT32>()), (kw::most_in<7, 28, WT32>()))
-void dyt_backward_2_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, true, int>(
-      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, WT32>()), 1)
-void dyt_backward_2_wide_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<32, 128, WT32>(), false, true, false, true, int>(
-      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, WT32>()), 1)
-void dyt_backward_2_streamed_ragged(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<kw::vector_length<WT32>(), kw::most_in<16, 64, WT32>(), true, true, false, true, int>(
-      {grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// Any strides.
-KW_KERNEL(512, 1)
-void dyt_backward_2_strided(W* grad_alpha, const WT32* grad_alpha_slices, int workers) {
-  dyt_backward_2_rows<1, 4, true, true, false, false, int>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void dyt_backward_2_large(W* grad_alpha, const WT32* grad_alpha_slices, int64_t workers) {
-  dyt_backward_2_rows<1, 4, true, true, false, false, int64_t>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0,
-                                                               0);
+// One block has all numbers that others left.
+KW_KERNEL(1024, 1)
+void dyt_backward_2(W* grad_alpha, const WT32* grad_alpha_slices, int64_t workers) {
+  dyt_backward_2_rows<1, 4, false, true, false, int64_t>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
 }

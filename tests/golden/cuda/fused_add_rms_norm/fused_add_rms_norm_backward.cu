@@ -45,7 +45,7 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place 
 KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<const T, 3> y1,
                                                 kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y0,
                                                 kw::Tensor<const T, 3> d_y1, kw::Tensor<T, 3> grad_x,
-                                                kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 2> grad_weight_slices,
+                                                kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 1> grad_weight_slices,
                                                 Index batch, Index seq, Index hidden, Index workers, int lanes_of_row,
                                                 int cached) {
   constexpr int kVectors = kElements / kVector;
@@ -57,11 +57,11 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   const auto d_y0_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
   const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
-  int turn = 0;
   Index shift = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
@@ -276,7 +276,7 @@ void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -289,7 +289,7 @@ void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const floa
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -302,7 +302,7 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -316,7 +316,7 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
       kw::Place::Shared, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -330,7 +330,7 @@ void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const fl
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, cached);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -344,7 +344,7 @@ void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, cons
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, lanes, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -357,7 +357,7 @@ void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const floa
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -370,7 +370,7 @@ void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, con
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -384,7 +384,7 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
       kw::Place::Shared, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -398,7 +398,7 @@ void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, c
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden, workers, 0, cached);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides.
@@ -419,7 +419,7 @@ void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const flo
       {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
       {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
       {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -440,7 +440,7 @@ void fused_add_rms_norm_backward_large(const W* weight, const T* y1, const float
       {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
       {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
       {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>
@@ -453,7 +453,6 @@ KW_DEVICE void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weigh
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index i_hidden = point;
   kw::Total<true, WT32> grad_weight_total_total = 0;
   {

@@ -37,165 +37,111 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> residual,
                                                kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y0, kw::Tensor<T, 3> y1,
                                                kw::Tensor<float, 2> rstd, Index batch, Index seq, Index hidden,
                                                float eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(float, mean_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, mean_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto residual_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
-  int landing = 0;
-  const auto residual_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index i_batch = batch == 1 ? 0 : point / seq;
-        const Index i_seq = point - i_batch * seq;
-        const Index shift = kRagged ? static_cast<Index>(residual.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(residual_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), residual.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
-        }
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(residual.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> residual_v[kVectors];
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Total<kStreamed, float> mean_sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
+            static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) residual_v_cache[slot] = residual_v[v];
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    float mean_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+        kw::Vector<T, kVector> y1_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
+          const float h = residual_2;
+          if (!kRagged || row_mask >> k & 1) mean_sum_part += h * h;
+          y1_v[k] = T(residual_2);
+        }
+        kw::store_in_row<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
+      }
+    }
+    mean_sum_total += mean_sum_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(residual.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> residual_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
+  float mean_sum = static_cast<float>(mean_sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
+  const float mean = mean_sum / float(hidden);
+  const float sum = mean + eps;
+  const float rstd_i = kw::rsqrt(sum);
+  if (inside && lane == 0) {
+    kw::store(rstd.at(i_batch, i_seq), rstd_i);
+  }
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          residual_v[v] = residual_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, float> mean_sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
+          if (slot * kVector < cached)
+            residual_v[v] = residual_v_cache[slot];
+          else
             residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
                 static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) residual_v_cache[slot] = residual_v[v];
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
             x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
                 element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
         }
       }
-      float mean_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          kw::Vector<T, kVector> y1_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
-            const float h = residual_2;
-            if (!kRagged || row_mask >> k & 1) mean_sum_part += h * h;
-            y1_v[k] = T(residual_2);
-          }
-          kw::store_in_row<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
-        }
-      }
-      mean_sum_total += mean_sum_part;
     }
-    float mean_sum = static_cast<float>(mean_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
-    turn = 1 - turn;
-    const float mean = mean_sum / float(hidden);
-    const float sum = mean + eps;
-    const float rstd_i = kw::rsqrt(sum);
-    if (inside && lane == 0) {
-      kw::store(rstd.at(i_batch, i_seq), rstd_i);
-    }
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+            : kw::load_vector<kVector>(weight.at(element));
+        kw::Vector<WT, kVector> y0_v;
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              residual_v[v] = residual_v_cache[slot];
-            else
-              residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
-                  static_cast<int>(reach - element));
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
+          const float h = residual_2;
+          const float h_2 = h * rstd_i;
+          y0_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(h_2)));
         }
-      }
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-              : kw::load_vector<kVector>(weight.at(element));
-          kw::Vector<WT, kVector> y0_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
-            const float h = residual_2;
-            const float h_2 = h * rstd_i;
-            y0_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(h_2)));
-          }
-          kw::store_in_row<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
-        }
+        kw::store_in_row<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
       }
     }
   }
@@ -206,7 +152,7 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                       int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                       int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
@@ -216,8 +162,7 @@ KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<5, 20, T, WT>()))
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false,
-      int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -227,7 +172,7 @@ KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
 void fused_add_rms_norm_forward_long(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -237,8 +182,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_wide(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, false, false,
-      int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -248,7 +192,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                          int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                          int64_t y0_stride_1, int64_t y1_stride_1, float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
@@ -258,7 +202,7 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                              int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                              int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
@@ -268,8 +212,7 @@ KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<4, 16, T, WT>()))
 void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                        int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                        int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true,
-      int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -279,8 +222,7 @@ KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void fused_add_rms_norm_forward_wide_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                             int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                             int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, false, true,
-      int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -291,7 +233,7 @@ void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, c
                                                 float* rstd, int batch_seq, int hidden, int64_t x_stride_1,
                                                 int64_t residual_stride_1, int64_t y0_stride_1, int64_t y1_stride_1,
                                                 float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
@@ -305,7 +247,7 @@ void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* 
                                         int64_t y0_stride_1, int64_t y0_stride_2, int64_t y1_stride_0,
                                         int64_t y1_stride_1, int64_t y1_stride_2, int64_t rstd_stride_0,
                                         int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int>(
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
       {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
       {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
@@ -321,7 +263,7 @@ void fused_add_rms_norm_forward_large(const T* x, const T* residual, const W* we
                                       int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
                                       int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
                                       int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
       {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
       {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,

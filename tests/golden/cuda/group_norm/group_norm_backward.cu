@@ -56,9 +56,9 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                                         int cached) {
   constexpr int kVectors = kElements / kVector;
   constexpr bool kStreamed = true;
-  KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v24_early___parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, v24_early_parts, kw::kMostWarps);
+  KW_SHARED(T32, v24_early___parts, kw::kMostWarps);
   const Index parts = channels_3 * height, end = width, points = (batch * 32);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
@@ -66,7 +66,6 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
       ? kw::PartSums<T32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
   for (Index i = kw::thread(); i < 32 *
       channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<T32> grad_norm_weight_slices_sums(0, parts);
@@ -178,9 +177,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     T32 sum = static_cast<T32>(sum_total);
     T32 v24_early = static_cast<T32>(v24_early_total);
     T32 v24_early__ = static_cast<T32>(v24_early___total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
-                             kw::part<kw::Sum>(v24_early__, v24_early___parts));
-    turn = 1 - turn;
+      kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
+                          kw::part<kw::Sum>(v24_early__, v24_early___parts));
     const T32 product_2 = T32(-0.5) * sum;
     const T32 product_3 = rstd_i * rstd_i;
     const T32 product_4 = product_3 * rstd_i;
@@ -333,7 +331,6 @@ KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, 
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index channels_2 = 32 == 1 ? 0 : point / channels_3;
   const Index i_channels_3 = point - channels_2 * channels_3;
   kw::Total<true, T32> grad_norm_weight_total_total = 0;

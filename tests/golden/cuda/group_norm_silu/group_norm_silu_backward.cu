@@ -60,9 +60,9 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
                                              int cached) {
   constexpr int kVectors = kElements / kVector;
   constexpr bool kStreamed = true;
-  KW_SHARED(T32, sum_2_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v41_early_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v41_early___parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_2_parts, kw::kMostWarps);
+  KW_SHARED(T32, v41_early_parts, kw::kMostWarps);
+  KW_SHARED(T32, v41_early___parts, kw::kMostWarps);
   const Index parts = channels_3 * height, end = width, points = (batch * 32);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
@@ -70,7 +70,6 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
       ? kw::PartSums<T32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
   for (Index i = kw::thread(); i < 32 *
       channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<T32> grad_norm_weight_slices_sums(0, parts);
@@ -192,9 +191,8 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     T32 sum_2 = static_cast<T32>(sum_2_total);
     T32 v41_early = static_cast<T32>(v41_early_total);
     T32 v41_early__ = static_cast<T32>(v41_early___total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(v41_early, v41_early_parts),
-                             kw::part<kw::Sum>(v41_early__, v41_early___parts));
-    turn = 1 - turn;
+      kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(v41_early, v41_early_parts),
+                          kw::part<kw::Sum>(v41_early__, v41_early___parts));
     const T32 product_3 = T32(-0.5) * sum_2;
     const T32 product_4 = rstd_i * rstd_i;
     const T32 product_5 = product_4 * rstd_i;
@@ -360,7 +358,6 @@ KW_DEVICE void group_norm_silu_backward_2_columns(kw::Tensor<W, 1> grad_norm_wei
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index channels_2 = 32 == 1 ? 0 : point / channels_3;
   const Index i_channels_3 = point - channels_2 * channels_3;
   kw::Total<true, T32> grad_norm_weight_total_total = 0;

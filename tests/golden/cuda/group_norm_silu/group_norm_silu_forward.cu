@@ -49,140 +49,136 @@ KW_DEVICE void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor
                                             int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   constexpr bool kStreamed = true;
-  KW_SHARED(T32, mean_i_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, mean_i_2_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, mean_i_sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, mean_i_2_sum_parts, kw::kMostWarps);
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const Index parts = channels_3 * height, end = width, points = (batch * 32);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
-  int turn = 0;
-  for (Index point = kw::block(); point < points; point += kw::blocks()) {
-    const Index i_batch = batch == 1 ? 0 : point / 32;
-    const Index channels_2 = point - i_batch * 32;
-    kw::Vector<T, kVector> x_v[kVectors];
-    kw::Total<kStreamed, T32> mean_i_sum_total = 0;
-    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
-      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
-      const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-          i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
+  const Index point = kw::block();
+  const Index i_batch = batch == 1 ? 0 : point / 32;
+  const Index channels_2 = point - i_batch * 32;
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Total<kStreamed, T32> mean_i_sum_total = 0;
+  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+    const Index part = tile / part_tiles;
+    const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+    const Index i_height = part - i_channels_3 * height;
+    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+        i_height, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+        end) : 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+      if (element < end) {
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
+            element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    T32 mean_i_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, width);
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) mean_i_sum_part += T32(x_v[v][k]);
+        }
+      }
+    }
+    mean_i_sum_total += mean_i_sum_part;
+  }
+  T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
+  const T32 mean_i = mean_i_sum / T32(static_cast<int64_t>(channels_3) * height * width);
+  if (kw::thread() == 0) {
+    kw::store(mean.at(i_batch, channels_2), mean_i);
+  }
+  kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
+  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+    const Index part = tile / part_tiles;
+    const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+    const Index i_height = part - i_channels_3 * height;
+    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+        i_height, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+        end) : 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+      if (element < end) {
+        if (slot * kVector < cached)
+          x_v[v] = x_v_cache[slot];
+        else
           x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
               i_height, element), static_cast<int>(reach - element));
-          if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-        }
       }
-      T32 mean_i_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, width);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) mean_i_sum_part += T32(x_v[v][k]);
-          }
-        }
-      }
-      mean_i_sum_total += mean_i_sum_part;
     }
-    T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
-    turn = 1 - turn;
-    const T32 mean_i = mean_i_sum / T32(static_cast<int64_t>(channels_3) * height * width);
-    if (kw::thread() == 0) {
-      kw::store(mean.at(i_batch, channels_2), mean_i);
-    }
-    kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
-    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
-      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
-      const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-          i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
-          if (slot * kVector < cached)
-            x_v[v] = x_v_cache[slot];
-          else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                i_height, element), static_cast<int>(reach - element));
+    T32 mean_i_2_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, width);
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 difference = T32(x_v[v][k]) - mean_i;
+          if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
         }
       }
-      T32 mean_i_2_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, width);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 difference = T32(x_v[v][k]) - mean_i;
-            if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
-          }
-        }
-      }
-      mean_i_2_sum_total += mean_i_2_sum_part;
     }
-    T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
-    turn = 1 - turn;
-    const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(channels_3) * height * width);
-    const T32 sum = mean_i_2 + eps;
-    const T32 rstd_i = kw::rsqrt(sum);
-    if (kw::thread() == 0) {
-      kw::store(rstd.at(i_batch, channels_2), rstd_i);
-    }
-    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
-      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
-      const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-          i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
-      const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 norm_weight_i_2 = norm_weight_i;
-      const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 norm_bias_i_2 = norm_bias_i;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
-          if (slot * kVector < cached)
-            x_v[v] = x_v_cache[slot];
-          else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                i_height, element), static_cast<int>(reach - element));
-        }
+    mean_i_2_sum_total += mean_i_2_sum_part;
+  }
+  T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
+  const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(channels_3) * height * width);
+  const T32 sum = mean_i_2 + eps;
+  const T32 rstd_i = kw::rsqrt(sum);
+  if (kw::thread() == 0) {
+    kw::store(rstd.at(i_batch, channels_2), rstd_i);
+  }
+  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+    const Index part = tile / part_tiles;
+    const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+    const Index i_height = part - i_channels_3 * height;
+    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+        i_height, 0) % kVector) : 0;
+    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
+        end) : 0;
+    const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
+    const T32 norm_weight_i_2 = norm_weight_i;
+    const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
+    const T32 norm_bias_i_2 = norm_bias_i;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+      if (element < end) {
+        if (slot * kVector < cached)
+          x_v[v] = x_v_cache[slot];
+        else
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
+              i_height, element), static_cast<int>(reach - element));
       }
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
-          kw::Vector<T, kVector> y_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
-            const T32 rounded = kw::round_to<T>(sum_2);
-            y_v[k] = T(rounded * kw::sigmoid(rounded));
-          }
-          kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v,
-              element, width);
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
+      if (element < end) {
+        kw::Vector<T, kVector> y_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
+          const T32 rounded = kw::round_to<T>(sum_2);
+          y_v[k] = T(rounded * kw::sigmoid(rounded));
         }
+        kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v,
+            element, width);
       }
     }
   }

@@ -52,9 +52,9 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
                                            Index height, Index width, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   constexpr bool kStreamed = true;
-  KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, sum_2_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, sum_2_sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, v24_early_parts, kw::kMostWarps);
   const Index parts = height, end = width, points = (batch * channels);
   const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
   const Index tiles = parts * part_tiles;
@@ -62,7 +62,6 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
       ? kw::PartSums<WT32>::bytes(parts) * 2 : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
       ? kw::PartSums<WT32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(WT)));
-  int turn = 0;
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<WT32> grad_weight_slices_sums(0, parts);
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_bias_slices.at(kw::block()) + i, 0);
@@ -172,9 +171,8 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     T32 sum_sum = static_cast<T32>(sum_sum_total);
     T32 sum_2_sum = static_cast<T32>(sum_2_sum_total);
     T32 v24_early = static_cast<T32>(v24_early_total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts),
-                             kw::part<kw::Sum>(v24_early, v24_early_parts));
-    turn = 1 - turn;
+      kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts),
+                          kw::part<kw::Sum>(v24_early, v24_early_parts));
     const T32 sum = kw::round_to<T>(sum_sum);
     const T32 sum_2 = kw::round_to<T>(sum_2_sum);
     const T32 quotient_2 = kw::round_to<T>(kw::divide(sum, std_i));
@@ -318,7 +316,6 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index channel = point;
   kw::Total<true, WT32> grad_weight_total_total = 0;
   kw::Total<true, WT32> grad_bias_total_total = 0;

@@ -38,212 +38,162 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight,
                                           kw::Tensor<const W, 1> bias, kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean,
                                           kw::Tensor<T32, 2> mean_2, kw::Tensor<T, 2> std, Index batch, Index channels,
                                           Index height, Index width, T32 eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, mean_i_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, mean_2_i_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, mean_i_2_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, mean_i_sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, mean_2_i_sum_parts, kw::kMostWarps);
+  KW_SHARED(T32, mean_i_2_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = height * width, points = (batch * channels);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
-  int landing = 0;
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index i_batch = batch == 1 ? 0 : point / channels;
-        const Index channel = point - i_batch * channels;
-        const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, 0, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  if (!kBlockRow && !inside) point = 0;
+  const Index i_batch = batch == 1 ? 0 : point / channels;
+  const Index channel = point - i_batch * channels;
+  const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, 0, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Total<kStreamed, T32> mean_i_sum_total = 0;
+  kw::Total<kStreamed, T32> mean_2_i_sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        const Index i_height = height == 1 ? 0 : element / width;
+        const Index first_i_width = element - i_height * width;
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+            static_cast<int>(reach - first_i_width));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    T32 mean_i_sum_part = 0;
+    T32 mean_2_i_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const Index i_height = height == 1 ? 0 : element / width;
+        const Index first_i_width = element - i_height * width;
+        const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            const Index i_height = height == 1 ? 0 : element / width;
-            const Index first_i_width = element - i_height * width;
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, channel, i_height, first_i_width), static_cast<int>(reach - first_i_width));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          const T32 x_i = x_v[v][k];
+          if (!kRagged || row_mask >> k & 1) mean_i_sum_part += x_i;
+          if (!kRagged || row_mask >> k & 1) mean_2_i_sum_part += x_i;
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    mean_i_sum_total += mean_i_sum_part;
+    mean_2_i_sum_total += mean_2_i_sum_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index i_batch = batch == 1 ? 0 : point / channels;
-    const Index channel = point - i_batch * channels;
-    if (inside) shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, 0, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, T32> mean_i_sum_total = 0;
-    kw::Total<kStreamed, T32> mean_2_i_sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            const Index i_height = height == 1 ? 0 : element / width;
-            const Index first_i_width = element - i_height * width;
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-                static_cast<int>(reach - first_i_width));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
-        }
-      }
-      T32 mean_i_sum_part = 0;
-      T32 mean_2_i_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const Index i_height = height == 1 ? 0 : element / width;
-          const Index first_i_width = element - i_height * width;
-          const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 x_i = x_v[v][k];
-            if (!kRagged || row_mask >> k & 1) mean_i_sum_part += x_i;
-            if (!kRagged || row_mask >> k & 1) mean_2_i_sum_part += x_i;
-          }
-        }
-      }
-      mean_i_sum_total += mean_i_sum_part;
-      mean_2_i_sum_total += mean_2_i_sum_part;
-    }
-    T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
-    T32 mean_2_i_sum = static_cast<T32>(mean_2_i_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts),
-                             kw::part<kw::Sum>(mean_2_i_sum, mean_2_i_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts),
-                              kw::part<kw::Sum>(mean_2_i_sum, mean_2_i_sum_parts));
-    turn = 1 - turn;
-    const T32 mean_i = kw::round_to<T>(mean_i_sum / T32(static_cast<int64_t>(height) * width));
-    const T32 mean_2_i = mean_2_i_sum / T32(static_cast<int64_t>(height) * width);
-    if (inside && lane == 0) {
-      kw::store(mean.at(i_batch, channel), T(mean_i));
-      kw::store(mean_2.at(i_batch, channel), mean_2_i);
-    }
-    kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            const Index i_height = height == 1 ? 0 : element / width;
-            const Index first_i_width = element - i_height * width;
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-                  static_cast<int>(reach - first_i_width));
-          }
-        }
-      }
-      T32 mean_i_2_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const Index i_height = height == 1 ? 0 : element / width;
-          const Index first_i_width = element - i_height * width;
-          const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 difference = T32(x_v[v][k]) - mean_2_i;
-            if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
-          }
-        }
-      }
-      mean_i_2_sum_total += mean_i_2_sum_part;
-    }
-    T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
-    turn = 1 - turn;
-    const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(height) * width);
-    const T32 var = kw::round_to<T>(mean_i_2);
-    const T32 sum = kw::round_to<T>(var + eps);
-    const T32 std_i = kw::round_to<T>(kw::sqrt(sum));
-    if (inside && lane == 0) {
-      kw::store(std.at(i_batch, channel), T(std_i));
-    }
-    const W32 weight_i = kw::load(weight.at(channel));
-    const W32 bias_i = kw::load(bias.at(channel));
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            const Index i_height = height == 1 ? 0 : element / width;
-            const Index first_i_width = element - i_height * width;
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-                  static_cast<int>(reach - first_i_width));
-          }
-        }
-      }
+  T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
+  T32 mean_2_i_sum = static_cast<T32>(mean_2_i_sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts),
+                        kw::part<kw::Sum>(mean_2_i_sum, mean_2_i_sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts),
+                            kw::part<kw::Sum>(mean_2_i_sum, mean_2_i_sum_parts));
+  const T32 mean_i = kw::round_to<T>(mean_i_sum / T32(static_cast<int64_t>(height) * width));
+  const T32 mean_2_i = mean_2_i_sum / T32(static_cast<int64_t>(height) * width);
+  if (inside && lane == 0) {
+    kw::store(mean.at(i_batch, channel), T(mean_i));
+    kw::store(mean_2.at(i_batch, channel), mean_2_i);
+  }
+  kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
           const Index i_height = height == 1 ? 0 : element / width;
           const Index first_i_width = element - i_height * width;
-          kw::Vector<WT, kVector> y_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
-            y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
-          }
-          kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+                static_cast<int>(reach - first_i_width));
         }
+      }
+    }
+    T32 mean_i_2_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const Index i_height = height == 1 ? 0 : element / width;
+        const Index first_i_width = element - i_height * width;
+        const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 difference = T32(x_v[v][k]) - mean_2_i;
+          if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
+        }
+      }
+    }
+    mean_i_2_sum_total += mean_i_2_sum_part;
+  }
+  T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
+  const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(height) * width);
+  const T32 var = kw::round_to<T>(mean_i_2);
+  const T32 sum = kw::round_to<T>(var + eps);
+  const T32 std_i = kw::round_to<T>(kw::sqrt(sum));
+  if (inside && lane == 0) {
+    kw::store(std.at(i_batch, channel), T(std_i));
+  }
+  const W32 weight_i = kw::load(weight.at(channel));
+  const W32 bias_i = kw::load(bias.at(channel));
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
+        if (element < end) {
+          const Index i_height = height == 1 ? 0 : element / width;
+          const Index first_i_width = element - i_height * width;
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
+                static_cast<int>(reach - first_i_width));
+        }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        const Index i_height = height == 1 ? 0 : element / width;
+        const Index first_i_width = element - i_height * width;
+        kw::Vector<WT, kVector> y_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
+          y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
+        }
+        kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
       }
     }
   }
@@ -257,7 +207,7 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
                                  int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                  int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps,
                                  int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -271,7 +221,7 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -285,7 +235,7 @@ void instance_norm_forward_long(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -299,7 +249,7 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -314,7 +264,7 @@ void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, 
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -329,7 +279,7 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
                                         int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                         int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                         int64_t std_stride_0, int64_t std_stride_1, T32 eps, int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -344,7 +294,7 @@ void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT
                                   int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                   int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                   int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -359,7 +309,7 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -374,7 +324,7 @@ void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W*
                                            int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                            int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                            int64_t std_stride_0, int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -390,11 +340,13 @@ void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, W
                                    int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                    int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
-      eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                           {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+                                                           {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
+                                                           {mean, {mean_stride_0, mean_stride_1}},
+                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                           {std, {std_stride_0, std_stride_1}}, batch, channels, height,
+                                                           width, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -406,9 +358,11 @@ void instance_norm_forward_large(const T* x, const W* weight, const W* bias, WT*
                                  int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                  int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                  int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
-      eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
+                                                               {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+                                                               {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
+                                                               {mean, {mean_stride_0, mean_stride_1}},
+                                                               {mean_2, {mean_2_stride_0, mean_2_stride_1}},
+                                                               {std, {std_stride_0, std_stride_1}}, batch, channels,
+                                                               height, width, eps, 0, 0);
 }

@@ -30,160 +30,109 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> sum_square,
                                           kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, Index rows, Index cols,
                                           T32 eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
-  int landing = 0;
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index row = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  if (!kBlockRow && !inside) point = 0;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> d_y_v[kVectors];
+  kw::Vector<T, kVector> x_v[kVectors];
+  const T32 sum_square_i = kw::load(sum_square.at(row));
+  const bool holds = sum_square_i == T32(0.0);
+  const T32 chosen = holds ? T32(1.0) : sum_square_i;
+  const T32 sqrt = kw::sqrt(chosen);
+  const T32 chosen_2 = holds ? T32(0.0) : sqrt;
+  const T32 rounded = kw::round_to<T>(chosen_2);
+  const T32 max = kw::maximum(rounded, kw::round_to<T>(eps));
+  kw::Total<kStreamed, T32> sum_sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    T32 sum_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(row, element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          const T32 product = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(kw::divide(T32(x_v[v][k]), max)));
+          if (!kRagged || row_mask >> k & 1) sum_sum_part += product;
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    sum_sum_total += sum_sum_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index row = point;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    const T32 sum_square_i = kw::load(sum_square.at(row));
-    const bool holds = sum_square_i == T32(0.0);
-    const T32 chosen = holds ? T32(1.0) : sum_square_i;
-    const T32 sqrt = kw::sqrt(chosen);
-    const T32 chosen_2 = holds ? T32(0.0) : sqrt;
-    const T32 rounded = kw::round_to<T>(chosen_2);
-    const T32 max = kw::maximum(rounded, kw::round_to<T>(eps));
-    kw::Total<kStreamed, T32> sum_sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
-        }
-      }
-      T32 sum_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 product = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(kw::divide(T32(x_v[v][k]), max)));
-            if (!kRagged || row_mask >> k & 1) sum_sum_part += product;
-          }
-        }
-      }
-      sum_sum_total += sum_sum_part;
-    }
-    T32 sum_sum = static_cast<T32>(sum_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
-    turn = 1 - turn;
-    const T32 sum = kw::round_to<T>(sum_sum);
-    const bool holds_2 = rounded < kw::round_to<T>(eps);
-    const T32 quotient = kw::round_to<T>(kw::divide(sum, max));
-    const T32 neg = -quotient;
-    const T32 chosen_3 = holds_2 ? T32(0.0) : neg;
-    const T32 chosen_4 = holds ? T32(0.0) : chosen_3;
-    const T32 product_2 = T32(2.0) * sqrt;
-    const T32 quotient_2 = kw::divide(chosen_4, product_2);
-    const T32 chosen_5 = holds ? T32(0.0) : quotient_2;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              d_y_v[v] = d_y_v_cache[slot];
-            else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-          }
-        }
-      }
+  T32 sum_sum = static_cast<T32>(sum_sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
+  const T32 sum = kw::round_to<T>(sum_sum);
+  const bool holds_2 = rounded < kw::round_to<T>(eps);
+  const T32 quotient = kw::round_to<T>(kw::divide(sum, max));
+  const T32 neg = -quotient;
+  const T32 chosen_3 = holds_2 ? T32(0.0) : neg;
+  const T32 chosen_4 = holds ? T32(0.0) : chosen_3;
+  const T32 product_2 = T32(2.0) * sqrt;
+  const T32 quotient_2 = kw::divide(chosen_4, product_2);
+  const T32 chosen_5 = holds ? T32(0.0) : quotient_2;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          kw::Vector<T, kVector> grad_x_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
-                T32(x_v[v][k]))));
-          }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          if (slot * kVector < cached)
+            d_y_v[v] = d_y_v_cache[slot];
+          else
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
         }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        kw::Vector<T, kVector> grad_x_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
+              T32(x_v[v][k]))));
+        }
+        kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
       }
     }
   }
@@ -194,9 +143,11 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                  int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                  int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                   {sum_square, {sum_square_stride_0}},
+                                                                                   {d_y, {d_y_stride_0, 1}},
+                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                   cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -204,7 +155,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void l2_normalize_backward(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                            int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                            int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -214,9 +165,11 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void l2_normalize_backward_long(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                 int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                  {sum_square, {sum_square_stride_0}},
+                                                                                  {d_y, {d_y_stride_0, 1}},
+                                                                                  {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                  cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -224,7 +177,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_backward_wide(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                 int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -234,9 +187,11 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_backward_streamed(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                     int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                     int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, int>({x, {x_stride_0, 1}},
+                                                                                {sum_square, {sum_square_stride_0}},
+                                                                                {d_y, {d_y_stride_0, 1}},
+                                                                                {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -244,9 +199,11 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                         int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                         int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                  {sum_square, {sum_square_stride_0}},
+                                                                                  {d_y, {d_y_stride_0, 1}},
+                                                                                  {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                  cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -254,7 +211,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                   int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                   int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -264,7 +221,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_backward_wide_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                        int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                        int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -274,9 +231,11 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows,
                                            int cols, int64_t x_stride_0, int64_t sum_square_stride_0,
                                            int64_t d_y_stride_0, int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, true, int>({x, {x_stride_0, 1}},
+                                                                               {sum_square, {sum_square_stride_0}},
+                                                                               {d_y, {d_y_stride_0, 1}},
+                                                                               {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                               cols, eps, 0, cached);
 }
 
 // Any strides.
@@ -285,11 +244,11 @@ void l2_normalize_backward_strided(const T* x, const T32* sum_square, const T* d
                                    int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                    int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                  {sum_square, {sum_square_stride_0}},
-                                                                  {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows,
-                                                                  cols, eps, 0, 0);
+  l2_normalize_backward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}},
+                                                           {sum_square, {sum_square_stride_0}},
+                                                           {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
+                                                           eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -298,9 +257,9 @@ void l2_normalize_backward_large(const T* x, const T32* sum_square, const T* d_y
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                  int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                  int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                      {sum_square, {sum_square_stride_0}},
-                                                                      {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                      {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                      rows, cols, eps, 0, 0);
+  l2_normalize_backward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                               {sum_square, {sum_square_stride_0}},
+                                                               {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
+                                                               eps, 0, 0);
 }

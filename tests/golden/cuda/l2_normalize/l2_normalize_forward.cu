@@ -26,138 +26,91 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<T32, 1> sum_square,
                                          Index rows, Index cols, T32 eps, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, sum_square_i_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_square_i_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
-  int landing = 0;
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index row = point;
-        const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Total<kStreamed, T32> sum_square_i_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    T32 sum_square_i_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(row, element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          const T32 x_i = x_v[v][k];
+          if (!kRagged || row_mask >> k & 1) sum_square_i_part += x_i * x_i;
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    sum_square_i_total += sum_square_i_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index row = point;
-    if (inside) shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, T32> sum_square_i_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
-        }
-      }
-      T32 sum_square_i_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 x_i = x_v[v][k];
-            if (!kRagged || row_mask >> k & 1) sum_square_i_part += x_i * x_i;
-          }
-        }
-      }
-      sum_square_i_total += sum_square_i_part;
-    }
-    T32 sum_square_i = static_cast<T32>(sum_square_i_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_square_i, sum_square_i_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_square_i, sum_square_i_parts));
-    turn = 1 - turn;
-    if (inside && lane == 0) {
-      kw::store(sum_square.at(row), sum_square_i);
-    }
-    const bool holds = sum_square_i == T32(0.0);
-    const T32 chosen = holds ? T32(1.0) : sum_square_i;
-    const T32 sqrt = kw::sqrt(chosen);
-    const T32 chosen_2 = holds ? T32(0.0) : sqrt;
-    const T32 rounded = kw::round_to<T>(chosen_2);
-    const T32 max = kw::maximum(rounded, kw::round_to<T>(eps));
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-          }
-        }
-      }
+  T32 sum_square_i = static_cast<T32>(sum_square_i_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_square_i, sum_square_i_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_square_i, sum_square_i_parts));
+  if (inside && lane == 0) {
+    kw::store(sum_square.at(row), sum_square_i);
+  }
+  const bool holds = sum_square_i == T32(0.0);
+  const T32 chosen = holds ? T32(1.0) : sum_square_i;
+  const T32 sqrt = kw::sqrt(chosen);
+  const T32 chosen_2 = holds ? T32(0.0) : sqrt;
+  const T32 rounded = kw::round_to<T>(chosen_2);
+  const T32 max = kw::maximum(rounded, kw::round_to<T>(eps));
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          kw::Vector<T, kVector> y_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            y_v[k] = T(kw::divide(T32(x_v[v][k]), max));
-          }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
         }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        kw::Vector<T, kVector> y_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          y_v[k] = T(kw::divide(T32(x_v[v][k]), max));
+        }
+        kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
       }
     }
   }
@@ -167,15 +120,17 @@ KW_DEVICE void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T,
 KW_KERNEL(128, 1)
 void l2_normalize_forward_short(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int lanes) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, lanes, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                  {y, {y_stride_0, 1}},
+                                                                                  {sum_square, {sum_square_stride_0}},
+                                                                                  rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                           int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
@@ -183,15 +138,17 @@ void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols,
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void l2_normalize_forward_long(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                 {y, {y_stride_0, 1}},
+                                                                                 {sum_square, {sum_square_stride_0}},
+                                                                                 rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_forward_wide(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
@@ -199,7 +156,7 @@ void l2_normalize_forward_wide(const T* x, T* y, T32* sum_square, int rows, int 
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_forward_streamed(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                    int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 
@@ -207,15 +164,17 @@ void l2_normalize_forward_streamed(const T* x, T* y, T32* sum_square, int rows, 
 KW_KERNEL(128, 1)
 void l2_normalize_forward_short_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                        int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int lanes) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, lanes, 0);
+  l2_normalize_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                 {y, {y_stride_0, 1}},
+                                                                                 {sum_square, {sum_square_stride_0}},
+                                                                                 rows, cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
@@ -223,7 +182,7 @@ void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, in
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
@@ -231,7 +190,7 @@ void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int row
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_forward_streamed_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                           int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps, int cached) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 
@@ -240,10 +199,8 @@ KW_KERNEL(512, 1)
 void l2_normalize_forward_strided(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                   int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                   int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                 {y, {y_stride_0, y_stride_1}},
-                                                                 {sum_square, {sum_square_stride_0}}, rows, cols, eps,
-                                                                 0, 0);
+  l2_normalize_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
+                                                          {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -251,8 +208,8 @@ KW_KERNEL(512, 1)
 void l2_normalize_forward_large(const T* x, T* y, T32* sum_square, int64_t rows, int64_t cols, int64_t x_stride_0,
                                 int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t sum_square_stride_0,
                                 T32 eps) {
-  l2_normalize_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                     {y, {y_stride_0, y_stride_1}},
-                                                                     {sum_square, {sum_square_stride_0}}, rows, cols,
-                                                                     eps, 0, 0);
+  l2_normalize_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                              {y, {y_stride_0, y_stride_1}},
+                                                              {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0,
+                                                              0);
 }

@@ -43,7 +43,7 @@ template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place 
 KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                         kw::Tensor<const T32, 1> mean, kw::Tensor<const T32, 1> rstd,
                                         kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
-                                        kw::Tensor<T32, 2> grad_weight_slices, kw::Tensor<T32, 2> grad_bias_slices,
+                                        kw::Tensor<T32, 1> grad_weight_slices, kw::Tensor<T32, 1> grad_bias_slices,
                                         Index rows, Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
@@ -56,11 +56,11 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
   Index shift = 0;
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, tiles);
@@ -262,8 +262,8 @@ void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, con
                                int64_t grad_bias_slices_stride_0, int lanes) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -275,8 +275,8 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
                                 int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -288,8 +288,8 @@ void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32
                          int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -302,8 +302,8 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
   layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, false,
       int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -315,8 +315,8 @@ void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, 
                                   int64_t grad_bias_slices_stride_0, int cached) {
   layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, cached);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -329,8 +329,8 @@ void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* me
                                       int lanes) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, lanes, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -342,8 +342,8 @@ void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, co
                                 int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -355,8 +355,8 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -368,8 +368,8 @@ void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* m
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -382,8 +382,8 @@ void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32*
                                          int cached) {
   layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-      {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows, cols, workers, 0, cached);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, cached);
 }
 
 // Any strides.
@@ -397,8 +397,8 @@ void layer_norm_backward_strided(const T* x, const W* weight, const T32* mean, c
   layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
       {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
-      cols, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols,
+      workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -412,8 +412,8 @@ void layer_norm_backward_large(const T* x, const W* weight, const T32* mean, con
   layer_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, rows,
-      cols, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols,
+      workers, 0, 0);
 }
 
 template <class Index>
@@ -427,7 +427,6 @@ KW_DEVICE void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::T
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index col = point;
   kw::Total<true, T32> grad_weight_total_total = 0;
   kw::Total<true, T32> grad_bias_total_total = 0;

@@ -27,152 +27,101 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float, 1> maximum,
                                          kw::Tensor<const float, 1> sum_exp, kw::Tensor<const T, 2> d_y,
                                          kw::Tensor<T, 2> grad_x, Index tokens, Index vocab, int lanes_of_row,
                                          int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
-  int landing = 0;
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index token = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(token, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(token, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(token, element), static_cast<int>(reach - element));
-          }
-        }
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  if (!kBlockRow && !inside) point = 0;
+  const Index token = point;
+  const Index shift = kRagged ? static_cast<Index>(d_y.offset(token, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> d_y_v[kVectors];
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Total<kStreamed, float> sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(token, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
-  }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index token = point;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(token, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, float> sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(token, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-          }
-        }
-      }
-      if (!kStreamed && !kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
-          }
-        }
-      }
-      float sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) sum_part += float(d_y_v[v][k]);
-          }
-        }
-      }
-      sum_total += sum_part;
-    }
-    float sum = static_cast<float>(sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts));
-    turn = 1 - turn;
-    const float sum_exp_i = kw::load(sum_exp.at(token));
-    const float quotient = kw::divide(sum, sum_exp_i);
-    const float maximum_i = kw::load(maximum.at(token));
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              d_y_v[v] = d_y_v_cache[slot];
-            else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(token, element), static_cast<int>(reach - element));
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
-          }
-        }
-      }
+    if (!kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          kw::Vector<T, kVector> grad_x_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const float x_float = x_v[v][k];
-            const float d_x_float = float(d_y_v[v][k]) - quotient * kw::exp(x_float - maximum_i);
-            grad_x_v[k] = T(d_x_float);
-          }
-          kw::store_in_row<kRagged>(grad_x.at(token, element), grad_x_v, element, vocab);
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
         }
+      }
+    }
+    float sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) sum_part += float(d_y_v[v][k]);
+        }
+      }
+    }
+    sum_total += sum_part;
+  }
+  float sum = static_cast<float>(sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts));
+  const float sum_exp_i = kw::load(sum_exp.at(token));
+  const float quotient = kw::divide(sum, sum_exp_i);
+  const float maximum_i = kw::load(maximum.at(token));
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
+        if (element < end) {
+          if (slot * kVector < cached)
+            d_y_v[v] = d_y_v_cache[slot];
+          else
+            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(token, element), static_cast<int>(reach - element));
+          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+        }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        kw::Vector<T, kVector> grad_x_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const float x_float = x_v[v][k];
+          const float d_x_float = float(d_y_v[v][k]) - quotient * kw::exp(x_float - maximum_i);
+          grad_x_v[k] = T(d_x_float);
+        }
+        kw::store_in_row<kRagged>(grad_x.at(token, element), grad_x_v, element, vocab);
       }
     }
   }
@@ -183,9 +132,12 @@ KW_KERNEL(128, 1)
 void log_softmax_backward_short(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                 int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                 int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0, int lanes) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>(
-      {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, lanes, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                  {maximum, {maximum_stride_0}},
+                                                                                  {sum_exp, {sum_exp_stride_0}},
+                                                                                  {d_y, {d_y_stride_0, 1}},
+                                                                                  {grad_x, {grad_x_stride_0, 1}},
+                                                                                  tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -193,7 +145,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void log_softmax_backward(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x, int tokens,
                           int vocab, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                           int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
@@ -203,12 +155,12 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void log_softmax_backward_long(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                        {maximum, {maximum_stride_0}},
-                                                                                        {sum_exp, {sum_exp_stride_0}},
-                                                                                        {d_y, {d_y_stride_0, 1}},
-                                                                                        {grad_x, {grad_x_stride_0, 1}},
-                                                                                        tokens, vocab, 0, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                 {maximum, {maximum_stride_0}},
+                                                                                 {sum_exp, {sum_exp_stride_0}},
+                                                                                 {d_y, {d_y_stride_0, 1}},
+                                                                                 {grad_x, {grad_x_stride_0, 1}}, tokens,
+                                                                                 vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -216,7 +168,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_backward_wide(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
@@ -227,12 +179,12 @@ void log_softmax_backward_streamed(const T* x, const float* maximum, const float
                                    int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                    int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int cached) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                      {maximum, {maximum_stride_0}},
-                                                                                      {sum_exp, {sum_exp_stride_0}},
-                                                                                      {d_y, {d_y_stride_0, 1}},
-                                                                                      {grad_x, {grad_x_stride_0, 1}},
-                                                                                      tokens, vocab, 0, cached);
+  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, int>({x, {x_stride_0, 1}},
+                                                                               {maximum, {maximum_stride_0}},
+                                                                               {sum_exp, {sum_exp_stride_0}},
+                                                                               {d_y, {d_y_stride_0, 1}},
+                                                                               {grad_x, {grad_x_stride_0, 1}}, tokens,
+                                                                               vocab, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -241,12 +193,12 @@ void log_softmax_backward_short_ragged(const T* x, const float* maximum, const f
                                        int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                        int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int lanes) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                        {maximum, {maximum_stride_0}},
-                                                                                        {sum_exp, {sum_exp_stride_0}},
-                                                                                        {d_y, {d_y_stride_0, 1}},
-                                                                                        {grad_x, {grad_x_stride_0, 1}},
-                                                                                        tokens, vocab, lanes, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                 {maximum, {maximum_stride_0}},
+                                                                                 {sum_exp, {sum_exp_stride_0}},
+                                                                                 {d_y, {d_y_stride_0, 1}},
+                                                                                 {grad_x, {grad_x_stride_0, 1}}, tokens,
+                                                                                 vocab, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -254,7 +206,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void log_softmax_backward_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                  int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                  int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
@@ -264,7 +216,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_backward_wide_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                       int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
@@ -275,12 +227,12 @@ void log_softmax_backward_streamed_ragged(const T* x, const float* maximum, cons
                                           T* grad_x, int tokens, int vocab, int64_t x_stride_0,
                                           int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                           int64_t grad_x_stride_0, int cached) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                     {maximum, {maximum_stride_0}},
-                                                                                     {sum_exp, {sum_exp_stride_0}},
-                                                                                     {d_y, {d_y_stride_0, 1}},
-                                                                                     {grad_x, {grad_x_stride_0, 1}},
-                                                                                     tokens, vocab, 0, cached);
+  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, true, int>({x, {x_stride_0, 1}},
+                                                                              {maximum, {maximum_stride_0}},
+                                                                              {sum_exp, {sum_exp_stride_0}},
+                                                                              {d_y, {d_y_stride_0, 1}},
+                                                                              {grad_x, {grad_x_stride_0, 1}}, tokens,
+                                                                              vocab, 0, cached);
 }
 
 // Any strides.
@@ -289,12 +241,11 @@ void log_softmax_backward_strided(const T* x, const float* maximum, const float*
                                   int tokens, int vocab, int64_t x_stride_0, int64_t x_stride_1,
                                   int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                   int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  log_softmax_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                 {maximum, {maximum_stride_0}},
-                                                                 {sum_exp, {sum_exp_stride_0}},
-                                                                 {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens,
-                                                                 vocab, 0, 0);
+  log_softmax_backward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {maximum, {maximum_stride_0}},
+                                                          {sum_exp, {sum_exp_stride_0}},
+                                                          {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                          {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens, vocab,
+                                                          0, 0);
 }
 
 // More elements than an int counts.
@@ -303,10 +254,10 @@ void log_softmax_backward_large(const T* x, const float* maximum, const float* s
                                 int64_t tokens, int64_t vocab, int64_t x_stride_0, int64_t x_stride_1,
                                 int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  log_softmax_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                     {maximum, {maximum_stride_0}},
-                                                                     {sum_exp, {sum_exp_stride_0}},
-                                                                     {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-                                                                     tokens, vocab, 0, 0);
+  log_softmax_backward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                              {maximum, {maximum_stride_0}},
+                                                              {sum_exp, {sum_exp_stride_0}},
+                                                              {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                              {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens,
+                                                              vocab, 0, 0);
 }

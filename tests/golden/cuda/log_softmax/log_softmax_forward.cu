@@ -28,177 +28,129 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<float, 1> maximum,
                                         kw::Tensor<float, 1> sum_exp, Index tokens, Index vocab, int lanes_of_row,
                                         int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(float, reduce_max_x_float_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, sum_exp_i_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, reduce_max_x_float_parts, kw::kMostWarps);
+  KW_SHARED(float, sum_exp_i_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
-  int landing = 0;
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index token = point;
-        const Index shift = kRagged ? static_cast<Index>(x.offset(token, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index token = point;
+  const Index shift = kRagged ? static_cast<Index>(x.offset(token, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  float reduce_max_x_float = kw::Least();
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(token, element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          const float x_float = x_v[v][k];
+          if (!kRagged || row_mask >> k & 1) reduce_max_x_float = kw::maximum(reduce_max_x_float, x_float);
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index token = point;
-    if (inside) shift = kRagged ? static_cast<Index>(x.offset(token, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    float reduce_max_x_float = kw::Least();
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
-        }
-      }
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const float x_float = x_v[v][k];
-            if (!kRagged || row_mask >> k & 1) reduce_max_x_float = kw::maximum(reduce_max_x_float, x_float);
-          }
-        }
-      }
-    }
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Maximum>(reduce_max_x_float, reduce_max_x_float_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Maximum>(reduce_max_x_float, reduce_max_x_float_parts));
-    turn = 1 - turn;
-    const float abs = kw::abs(reduce_max_x_float);
-    const bool holds = abs == float(INFINITY);
-    const float maximum_i = holds ? 0.0f : reduce_max_x_float;
-    if (inside && lane == 0) {
-      kw::store(maximum.at(token), maximum_i);
-    }
-    kw::Total<kStreamed, float> sum_exp_i_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
-          }
-        }
-      }
-      float sum_exp_i_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const float x_float = x_v[v][k];
-            if (!kRagged || row_mask >> k & 1) sum_exp_i_part += kw::exp(x_float - maximum_i);
-          }
-        }
-      }
-      sum_exp_i_total += sum_exp_i_part;
-    }
-    float sum_exp_i = static_cast<float>(sum_exp_i_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
-    turn = 1 - turn;
-    if (inside && lane == 0) {
-      kw::store(sum_exp.at(token), sum_exp_i);
-    }
-    const float log_sum_exp = kw::log(sum_exp_i);
-    const float sum = log_sum_exp + maximum_i;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
-          }
-        }
-      }
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Maximum>(reduce_max_x_float, reduce_max_x_float_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Maximum>(reduce_max_x_float, reduce_max_x_float_parts));
+  const float abs = kw::abs(reduce_max_x_float);
+  const bool holds = abs == float(INFINITY);
+  const float maximum_i = holds ? 0.0f : reduce_max_x_float;
+  if (inside && lane == 0) {
+    kw::store(maximum.at(token), maximum_i);
+  }
+  kw::Total<kStreamed, float> sum_exp_i_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          kw::Vector<T, kVector> y_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const float x_float = x_v[v][k];
-            y_v[k] = T(x_float - sum);
-          }
-          kw::store_in_row<kRagged>(y.at(token, element), y_v, element, vocab);
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
         }
+      }
+    }
+    float sum_exp_i_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const float x_float = x_v[v][k];
+          if (!kRagged || row_mask >> k & 1) sum_exp_i_part += kw::exp(x_float - maximum_i);
+        }
+      }
+    }
+    sum_exp_i_total += sum_exp_i_part;
+  }
+  float sum_exp_i = static_cast<float>(sum_exp_i_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
+  if (inside && lane == 0) {
+    kw::store(sum_exp.at(token), sum_exp_i);
+  }
+  const float log_sum_exp = kw::log(sum_exp_i);
+  const float sum = log_sum_exp + maximum_i;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
+        if (element < end) {
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+        }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        kw::Vector<T, kVector> y_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const float x_float = x_v[v][k];
+          y_v[k] = T(x_float - sum);
+        }
+        kw::store_in_row<kRagged>(y.at(token, element), y_v, element, vocab);
       }
     }
   }
@@ -209,18 +161,18 @@ KW_KERNEL(128, 1)
 void log_softmax_forward_short(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int lanes) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                        {y, {y_stride_0, 1}},
-                                                                                        {maximum, {maximum_stride_0}},
-                                                                                        {sum_exp, {sum_exp_stride_0}},
-                                                                                        tokens, vocab, lanes, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
+                                                                                 {y, {y_stride_0, 1}},
+                                                                                 {maximum, {maximum_stride_0}},
+                                                                                 {sum_exp, {sum_exp_stride_0}}, tokens,
+                                                                                 vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void log_softmax_forward(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab, int64_t x_stride_0,
                          int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
@@ -230,11 +182,11 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void log_softmax_forward_long(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {maximum, {maximum_stride_0}},
-                                                                                       {sum_exp, {sum_exp_stride_0}},
-                                                                                       tokens, vocab, 0, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                {y, {y_stride_0, 1}},
+                                                                                {maximum, {maximum_stride_0}},
+                                                                                {sum_exp, {sum_exp_stride_0}}, tokens,
+                                                                                vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -242,7 +194,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_forward_wide(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
@@ -252,7 +204,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_forward_streamed(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                   int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                   int64_t sum_exp_stride_0, int cached) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, cached);
 }
@@ -262,11 +214,11 @@ KW_KERNEL(128, 1)
 void log_softmax_forward_short_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                       int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int lanes) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {maximum, {maximum_stride_0}},
-                                                                                       {sum_exp, {sum_exp_stride_0}},
-                                                                                       tokens, vocab, lanes, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
+                                                                                {y, {y_stride_0, 1}},
+                                                                                {maximum, {maximum_stride_0}},
+                                                                                {sum_exp, {sum_exp_stride_0}}, tokens,
+                                                                                vocab, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -274,7 +226,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void log_softmax_forward_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                 int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                 int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
@@ -284,7 +236,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_forward_wide_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
@@ -294,7 +246,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_forward_streamed_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                          int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                          int64_t sum_exp_stride_0, int cached) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, cached);
 }
@@ -304,10 +256,9 @@ KW_KERNEL(512, 1)
 void log_softmax_forward_strided(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                  int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                {y, {y_stride_0, y_stride_1}},
-                                                                {maximum, {maximum_stride_0}},
-                                                                {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
+  log_softmax_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
+                                                         {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
+                                                         tokens, vocab, 0, 0);
 }
 
 // More elements than an int counts.
@@ -315,8 +266,8 @@ KW_KERNEL(512, 1)
 void log_softmax_forward_large(const T* x, T* y, float* maximum, float* sum_exp, int64_t tokens, int64_t vocab,
                                int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                    {y, {y_stride_0, y_stride_1}},
-                                                                    {maximum, {maximum_stride_0}},
-                                                                    {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
+  log_softmax_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                             {y, {y_stride_0, y_stride_1}},
+                                                             {maximum, {maximum_stride_0}},
+                                                             {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
 }

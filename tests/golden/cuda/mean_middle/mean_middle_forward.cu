@@ -31,7 +31,6 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index i_batch = batch == 1 ? 0 : point / hidden;
   const Index i_hidden = point - i_batch * hidden;
   kw::Total<true, T32> y_i_sum_total = 0;

@@ -64,10 +64,10 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_2_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_3_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, sum_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, sum_slices_2_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, sum_slices_3_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, grad_bias_slices_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, sum_slices_sum_parts, kw::kMostWarps);
+  KW_SHARED(float, sum_slices_2_sum_parts, kw::kMostWarps);
+  KW_SHARED(float, sum_slices_3_sum_parts, kw::kMostWarps);
+  KW_SHARED(float, grad_bias_slices_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
@@ -75,9 +75,9 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
   Index shift = 0;
   kw::Total<true, float> sum_slices_total = 0;
   kw::Total<true, float> sum_slices_2_total = 0;
@@ -268,20 +268,16 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     }
   }
   float sum_slices_sum = static_cast<float>(sum_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(sum_slices_sum, sum_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(sum_slices_sum, sum_slices_sum_parts));
   if (kw::thread() == 0) kw::store(sum_slices.at(kw::block()), sum_slices_sum);
   float sum_slices_2_sum = static_cast<float>(sum_slices_2_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(sum_slices_2_sum, sum_slices_2_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(sum_slices_2_sum, sum_slices_2_sum_parts));
   if (kw::thread() == 0) kw::store(sum_slices_2.at(kw::block()), sum_slices_2_sum);
   float sum_slices_3_sum = static_cast<float>(sum_slices_3_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(sum_slices_3_sum, sum_slices_3_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(sum_slices_3_sum, sum_slices_3_sum_parts));
   if (kw::thread() == 0) kw::store(sum_slices_3.at(kw::block()), sum_slices_3_sum);
   float grad_bias_slices_sum = static_cast<float>(grad_bias_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(grad_bias_slices_sum, grad_bias_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(grad_bias_slices_sum, grad_bias_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_bias_slices.at(kw::block()), grad_bias_slices_sum);
 }
 
@@ -403,7 +399,7 @@ void poly_norm_backward_large(const T* x, const float* gathered, const float* rs
       0, 0);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<const float, 1> sum_slices,
                                          kw::Tensor<const float, 1> sum_slices_2,
                                          kw::Tensor<const float, 1> sum_slices_3,
@@ -411,286 +407,99 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
                                          kw::Tensor<float, 0> total_2, kw::Tensor<float, 0> total_3, Index workers,
                                          int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(float, sum_total_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, sum_total_2_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, sum_total_3_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, grad_bias_total_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, sum_total_parts, kw::kMostWarps);
+  KW_SHARED(float, sum_total_2_parts, kw::kMostWarps);
+  KW_SHARED(float, sum_total_3_parts, kw::kMostWarps);
+  KW_SHARED(float, grad_bias_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, float, float, float, float>();
-  int landing = 0;
-  const auto sum_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto sum_slices_2_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(float)));
-  const auto sum_slices_3_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(float)));
-  const auto grad_bias_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index shift = kRagged ? static_cast<Index>(sum_slices.offset(0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index shift = kRagged ? static_cast<Index>(sum_slices.offset(0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<float, kVector> sum_slices_v[kVectors];
+  kw::Vector<float, kVector> sum_slices_2_v[kVectors];
+  kw::Vector<float, kVector> sum_slices_3_v[kVectors];
+  kw::Vector<float, kVector> grad_bias_slices_v[kVectors];
+  kw::Total<kStreamed, float> sum_total_total = 0;
+  kw::Total<kStreamed, float> sum_total_2_total = 0;
+  kw::Total<kStreamed, float> sum_total_3_total = 0;
+  kw::Total<kStreamed, float> grad_bias_total_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        sum_slices_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach - element));
+        sum_slices_2_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_2.at(element), static_cast<int>(reach -
+            element));
+        sum_slices_3_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_3.at(element), static_cast<int>(reach -
+            element));
+        grad_bias_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_bias_slices.at(element),
+            static_cast<int>(reach - element));
+      }
+    }
+    float sum_total_part = 0;
+    float sum_total_2_part = 0;
+    float sum_total_3_part = 0;
+    float grad_bias_total_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(sum_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), sum_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(sum_slices_2_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), sum_slices_2.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(sum_slices_3_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), sum_slices_3.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(grad_bias_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), grad_bias_slices.at(element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) sum_total_part += sum_slices_v[v][k];
+          if (!kRagged || row_mask >> k & 1) sum_total_2_part += sum_slices_2_v[v][k];
+          if (!kRagged || row_mask >> k & 1) sum_total_3_part += sum_slices_3_v[v][k];
+          if (!kRagged || row_mask >> k & 1) grad_bias_total_part += grad_bias_slices_v[v][k];
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    sum_total_total += sum_total_part;
+    sum_total_2_total += sum_total_2_part;
+    sum_total_3_total += sum_total_3_part;
+    grad_bias_total_total += grad_bias_total_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    if (inside) shift = kRagged ? static_cast<Index>(sum_slices.offset(0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<float, kVector> sum_slices_v[kVectors];
-    kw::Vector<float, kVector> sum_slices_2_v[kVectors];
-    kw::Vector<float, kVector> sum_slices_3_v[kVectors];
-    kw::Vector<float, kVector> grad_bias_slices_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          sum_slices_v[v] = sum_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          sum_slices_2_v[v] = sum_slices_2_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          sum_slices_3_v[v] = sum_slices_3_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          grad_bias_slices_v[v] = grad_bias_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, float> sum_total_total = 0;
-    kw::Total<kStreamed, float> sum_total_2_total = 0;
-    kw::Total<kStreamed, float> sum_total_3_total = 0;
-    kw::Total<kStreamed, float> grad_bias_total_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            sum_slices_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach -
-                element));
-            sum_slices_2_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_2.at(element), static_cast<int>(reach -
-                element));
-            sum_slices_3_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_3.at(element), static_cast<int>(reach -
-                element));
-            grad_bias_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_bias_slices.at(element),
-                static_cast<int>(reach - element));
-          }
-        }
-      }
-      float sum_total_part = 0;
-      float sum_total_2_part = 0;
-      float sum_total_3_part = 0;
-      float grad_bias_total_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) sum_total_part += sum_slices_v[v][k];
-            if (!kRagged || row_mask >> k & 1) sum_total_2_part += sum_slices_2_v[v][k];
-            if (!kRagged || row_mask >> k & 1) sum_total_3_part += sum_slices_3_v[v][k];
-            if (!kRagged || row_mask >> k & 1) grad_bias_total_part += grad_bias_slices_v[v][k];
-          }
-        }
-      }
-      sum_total_total += sum_total_part;
-      sum_total_2_total += sum_total_2_part;
-      sum_total_3_total += sum_total_3_part;
-      grad_bias_total_total += grad_bias_total_part;
-    }
-    float sum_total = static_cast<float>(sum_total_total);
-    float sum_total_2 = static_cast<float>(sum_total_2_total);
-    float sum_total_3 = static_cast<float>(sum_total_3_total);
-    float grad_bias_total = static_cast<float>(grad_bias_total_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2,
-          sum_total_2_parts),
-                             kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
-                             kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_total, sum_total_parts),
-                              kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
-                              kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
-                              kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
-    turn = 1 - turn;
-    const W32 grad_bias_i = kw::round_to<W>(grad_bias_total);
-    if (inside && lane == 0) {
-      kw::store(grad_bias.at(0), W(grad_bias_i));
-      kw::store(total.at(), sum_total);
-      kw::store(total_2.at(), sum_total_2);
-      kw::store(total_3.at(), sum_total_3);
-    }
+  float sum_total = static_cast<float>(sum_total_total);
+  float sum_total_2 = static_cast<float>(sum_total_2_total);
+  float sum_total_3 = static_cast<float>(sum_total_3_total);
+  float grad_bias_total = static_cast<float>(grad_bias_total_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2,
+        sum_total_2_parts),
+                        kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
+                        kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_total, sum_total_parts),
+                            kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
+                            kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
+                            kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
+  const W32 grad_bias_i = kw::round_to<W>(grad_bias_total);
+  if (inside && lane == 0) {
+    kw::store(grad_bias.at(0), W(grad_bias_i));
+    kw::store(total.at(), sum_total);
+    kw::store(total_2.at(), sum_total_2);
+    kw::store(total_3.at(), sum_total_3);
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void poly_norm_backward_2_short(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
-                                float* total_3, int workers, int lanes) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 32, false, false, false, false, int>({grad_bias, {0}},
-                                                                                             {sum_slices, {1}},
-                                                                                             {sum_slices_2, {1}},
-                                                                                             {sum_slices_3, {1}},
-                                                                                             {grad_bias_slices, {1}},
-                                                                                             {total}, {total_2},
-                                                                                             {total_3}, workers, lanes,
-                                                                                             0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<3, 12, float>()))
+// One block has all numbers that others left.
+KW_KERNEL(1024, 1)
 void poly_norm_backward_2(W* grad_bias, const float* sum_slices, const float* sum_slices_2, const float* sum_slices_3,
-                          const float* grad_bias_slices, float* total, float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, false, int>(
-      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-      {total_2}, {total_3}, workers, 0, 0);
-}
-
-// Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, float>()), 1)
-void poly_norm_backward_2_long(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                               const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
-                               float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 32, false, true, false, false, int>({grad_bias, {0}},
-                                                                                            {sum_slices, {1}},
-                                                                                            {sum_slices_2, {1}},
-                                                                                            {sum_slices_3, {1}},
-                                                                                            {grad_bias_slices, {1}},
-                                                                                            {total}, {total_2},
-                                                                                            {total_3}, workers, 0, 0);
-}
-
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
-void poly_norm_backward_2_wide(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                               const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
-                               float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, false, int>(
-      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-      {total_2}, {total_3}, workers, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
-void poly_norm_backward_2_streamed(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                   const float* sum_slices_3, const float* grad_bias_slices, float* total,
-                                   float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 8, true, true, false, false, int>({grad_bias, {0}},
-                                                                                          {sum_slices, {1}},
-                                                                                          {sum_slices_2, {1}},
-                                                                                          {sum_slices_3, {1}},
-                                                                                          {grad_bias_slices, {1}},
-                                                                                          {total}, {total_2}, {total_3},
-                                                                                          workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL(128, 1)
-void poly_norm_backward_2_short_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                       const float* sum_slices_3, const float* grad_bias_slices, float* total,
-                                       float* total_2, float* total_3, int workers, int lanes) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 32, false, false, false, true, int>({grad_bias, {0}},
-                                                                                            {sum_slices, {1}},
-                                                                                            {sum_slices_2, {1}},
-                                                                                            {sum_slices_3, {1}},
-                                                                                            {grad_bias_slices, {1}},
-                                                                                            {total}, {total_2},
-                                                                                            {total_3}, workers, lanes,
-                                                                                            0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<2, 8, float>()))
-void poly_norm_backward_2_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                 const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
-                                 float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, true, int>(
-      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-      {total_2}, {total_3}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
-void poly_norm_backward_2_wide_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                      const float* sum_slices_3, const float* grad_bias_slices, float* total,
-                                      float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, true, int>(
-      {grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-      {total_2}, {total_3}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
-void poly_norm_backward_2_streamed_ragged(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                          const float* sum_slices_3, const float* grad_bias_slices, float* total,
-                                          float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<kw::vector_length<float>(), 8, true, true, false, true, int>({grad_bias, {0}},
-                                                                                         {sum_slices, {1}},
-                                                                                         {sum_slices_2, {1}},
-                                                                                         {sum_slices_3, {1}},
-                                                                                         {grad_bias_slices, {1}},
-                                                                                         {total}, {total_2}, {total_3},
-                                                                                         workers, 0, 0);
-}
-
-// Any strides.
-KW_KERNEL(512, 1)
-void poly_norm_backward_2_strided(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                  const float* sum_slices_3, const float* grad_bias_slices, float* total,
-                                  float* total_2, float* total_3, int workers) {
-  poly_norm_backward_2_rows<1, 4, true, true, false, false, int>({grad_bias, {0}}, {sum_slices, {1}},
-                                                                 {sum_slices_2, {1}}, {sum_slices_3, {1}},
-                                                                 {grad_bias_slices, {1}}, {total}, {total_2}, {total_3},
-                                                                 workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void poly_norm_backward_2_large(W* grad_bias, const float* sum_slices, const float* sum_slices_2,
-                                const float* sum_slices_3, const float* grad_bias_slices, float* total, float* total_2,
-                                float* total_3, int64_t workers) {
-  poly_norm_backward_2_rows<1, 4, true, true, false, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}},
-                                                                     {sum_slices_2, {1}}, {sum_slices_3, {1}},
-                                                                     {grad_bias_slices, {1}}, {total}, {total_2},
-                                                                     {total_3}, workers, 0, 0);
+                          const float* grad_bias_slices, float* total, float* total_2, float* total_3,
+                          int64_t workers) {
+  poly_norm_backward_2_rows<1, 4, false, true, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+                                                               {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
+                                                               {total_2}, {total_3}, workers, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>

@@ -51,16 +51,15 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
   constexpr int kVectors = kElements / kVector;
   constexpr bool kRagged = false;
   constexpr Index reach = 0;
-  KW_SHARED(float, v8_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, v11_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, v14_slices_sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, v15_slices_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, v8_slices_sum_parts, kw::kMostWarps);
+  KW_SHARED(float, v11_slices_sum_parts, kw::kMostWarps);
+  KW_SHARED(float, v14_slices_sum_parts, kw::kMostWarps);
+  KW_SHARED(float, v15_slices_sum_parts, kw::kMostWarps);
   const float gathered_3_i = kw::load(gathered_3.at());
   const float gathered_i = kw::load(gathered.at());
   const float gathered_2_i = kw::load(gathered_2.at());
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
-  int turn = 0;
   kw::Total<true, float> v8_slices_total = 0;
   kw::Total<true, float> v11_slices_total = 0;
   kw::Total<true, float> v14_slices_total = 0;
@@ -121,20 +120,16 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
     }
   }
   float v8_slices_sum = static_cast<float>(v8_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(v8_slices_sum, v8_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(v8_slices_sum, v8_slices_sum_parts));
   if (kw::thread() == 0) kw::store(v8_slices.at(kw::block()), v8_slices_sum);
   float v11_slices_sum = static_cast<float>(v11_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(v11_slices_sum, v11_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(v11_slices_sum, v11_slices_sum_parts));
   if (kw::thread() == 0) kw::store(v11_slices.at(kw::block()), v11_slices_sum);
   float v14_slices_sum = static_cast<float>(v14_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(v14_slices_sum, v14_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(v14_slices_sum, v14_slices_sum_parts));
   if (kw::thread() == 0) kw::store(v14_slices.at(kw::block()), v14_slices_sum);
   float v15_slices_sum = static_cast<float>(v15_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(v15_slices_sum, v15_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(v15_slices_sum, v15_slices_sum_parts));
   if (kw::thread() == 0) kw::store(v15_slices.at(kw::block()), v15_slices_sum);
 }
 
@@ -190,7 +185,7 @@ void poly_relu_backward_large(const T* x, const float* gathered, const float* ga
                                              batch, seq, hidden, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<float, 0> reduced,
                                               kw::Tensor<float, 0> reduced_2, kw::Tensor<float, 0> reduced_3,
                                               kw::Tensor<const float, 1> v8_slices,
@@ -199,293 +194,94 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
                                               kw::Tensor<const float, 1> v15_slices, Index workers, int lanes_of_row,
                                               int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(float, v8_total_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, v11_total_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, v14_total_parts, 2 * kw::kMostWarps);
-  KW_SHARED(float, v15_total_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, v8_total_parts, kw::kMostWarps);
+  KW_SHARED(float, v11_total_parts, kw::kMostWarps);
+  KW_SHARED(float, v14_total_parts, kw::kMostWarps);
+  KW_SHARED(float, v15_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, float, float, float, float>();
-  int landing = 0;
-  const auto v8_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>();
-  const auto v11_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(float)));
-  const auto v14_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(float)));
-  const auto v15_slices_v_next = kw::dynamic_shared<kw::Vector<float, kVector>>(kRowsAhead * kw::threads() *
-      kElements * static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(float)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(float)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index shift = kRagged ? static_cast<Index>(v8_slices.offset(0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index shift = kRagged ? static_cast<Index>(v8_slices.offset(0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<float, kVector> v8_slices_v[kVectors];
+  kw::Vector<float, kVector> v11_slices_v[kVectors];
+  kw::Vector<float, kVector> v14_slices_v[kVectors];
+  kw::Vector<float, kVector> v15_slices_v[kVectors];
+  kw::Total<kStreamed, float> v8_total_total = 0;
+  kw::Total<kStreamed, float> v11_total_total = 0;
+  kw::Total<kStreamed, float> v14_total_total = 0;
+  kw::Total<kStreamed, float> v15_total_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        v8_slices_v[v] = kw::load_in_row<kVector, kRagged>(v8_slices.at(element), static_cast<int>(reach - element));
+        v11_slices_v[v] = kw::load_in_row<kVector, kRagged>(v11_slices.at(element), static_cast<int>(reach - element));
+        v14_slices_v[v] = kw::load_in_row<kVector, kRagged>(v14_slices.at(element), static_cast<int>(reach - element));
+        v15_slices_v[v] = kw::load_in_row<kVector, kRagged>(v15_slices.at(element), static_cast<int>(reach - element));
+      }
+    }
+    float v8_total_part = 0;
+    float v11_total_part = 0;
+    float v14_total_part = 0;
+    float v15_total_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v8_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), v8_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(v11_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), v11_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(v14_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), v14_slices.at(element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(v15_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), v15_slices.at(element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) v8_total_part += v8_slices_v[v][k];
+          if (!kRagged || row_mask >> k & 1) v11_total_part += v11_slices_v[v][k];
+          if (!kRagged || row_mask >> k & 1) v14_total_part += v14_slices_v[v][k];
+          if (!kRagged || row_mask >> k & 1) v15_total_part += v15_slices_v[v][k];
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    v8_total_total += v8_total_part;
+    v11_total_total += v11_total_part;
+    v14_total_total += v14_total_part;
+    v15_total_total += v15_total_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    if (inside) shift = kRagged ? static_cast<Index>(v8_slices.offset(0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<float, kVector> v8_slices_v[kVectors];
-    kw::Vector<float, kVector> v11_slices_v[kVectors];
-    kw::Vector<float, kVector> v14_slices_v[kVectors];
-    kw::Vector<float, kVector> v15_slices_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          v8_slices_v[v] = v8_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          v11_slices_v[v] = v11_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          v14_slices_v[v] = v14_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          v15_slices_v[v] = v15_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, float> v8_total_total = 0;
-    kw::Total<kStreamed, float> v11_total_total = 0;
-    kw::Total<kStreamed, float> v14_total_total = 0;
-    kw::Total<kStreamed, float> v15_total_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            v8_slices_v[v] = kw::load_in_row<kVector, kRagged>(v8_slices.at(element), static_cast<int>(reach -
-                element));
-            v11_slices_v[v] = kw::load_in_row<kVector, kRagged>(v11_slices.at(element), static_cast<int>(reach -
-                element));
-            v14_slices_v[v] = kw::load_in_row<kVector, kRagged>(v14_slices.at(element), static_cast<int>(reach -
-                element));
-            v15_slices_v[v] = kw::load_in_row<kVector, kRagged>(v15_slices.at(element), static_cast<int>(reach -
-                element));
-          }
-        }
-      }
-      float v8_total_part = 0;
-      float v11_total_part = 0;
-      float v14_total_part = 0;
-      float v15_total_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) v8_total_part += v8_slices_v[v][k];
-            if (!kRagged || row_mask >> k & 1) v11_total_part += v11_slices_v[v][k];
-            if (!kRagged || row_mask >> k & 1) v14_total_part += v14_slices_v[v][k];
-            if (!kRagged || row_mask >> k & 1) v15_total_part += v15_slices_v[v][k];
-          }
-        }
-      }
-      v8_total_total += v8_total_part;
-      v11_total_total += v11_total_part;
-      v14_total_total += v14_total_part;
-      v15_total_total += v15_total_part;
-    }
-    float v8_total = static_cast<float>(v8_total_total);
-    float v11_total = static_cast<float>(v11_total_total);
-    float v14_total = static_cast<float>(v14_total_total);
-    float v15_total = static_cast<float>(v15_total_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total, v11_total_parts),
-                             kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total,
-                                 v15_total_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total,
-          v11_total_parts),
-                              kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total,
-                                  v15_total_parts));
-    turn = 1 - turn;
-    const W32 grad_bias_i = kw::round_to<W>(v15_total);
-    if (inside && lane == 0) {
-      kw::store(grad_bias.at(0), W(grad_bias_i));
-      kw::store(reduced.at(), v8_total);
-      kw::store(reduced_2.at(), v11_total);
-      kw::store(reduced_3.at(), v14_total);
-    }
+  float v8_total = static_cast<float>(v8_total_total);
+  float v11_total = static_cast<float>(v11_total_total);
+  float v14_total = static_cast<float>(v14_total_total);
+  float v15_total = static_cast<float>(v15_total_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total, v11_total_parts),
+                        kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total, v15_total_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total, v11_total_parts),
+                            kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total,
+                                v15_total_parts));
+  const W32 grad_bias_i = kw::round_to<W>(v15_total);
+  if (inside && lane == 0) {
+    kw::store(grad_bias.at(0), W(grad_bias_i));
+    kw::store(reduced.at(), v8_total);
+    kw::store(reduced_2.at(), v11_total);
+    kw::store(reduced_3.at(), v14_total);
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void poly_relu_backward_totals_short(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                     const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                     const float* v15_slices, int workers, int lanes) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 32, false, false, false, false, int>({grad_bias, {0}},
-                                                                                                  {reduced},
-                                                                                                  {reduced_2},
-                                                                                                  {reduced_3},
-                                                                                                  {v8_slices, {1}},
-                                                                                                  {v11_slices, {1}},
-                                                                                                  {v14_slices, {1}},
-                                                                                                  {v15_slices, {1}},
-                                                                                                  workers, lanes, 0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<3, 12, float>()))
+// One block has all numbers that others left.
+KW_KERNEL(1024, 1)
 void poly_relu_backward_totals(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3, const float* v8_slices,
-                               const float* v11_slices, const float* v14_slices, const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, false,
-      int>(
-      {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
-      {v15_slices, {1}}, workers, 0, 0);
-}
-
-// Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, float>()), 1)
-void poly_relu_backward_totals_long(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                    const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                    const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 32, false, true, false, false, int>({grad_bias, {0}},
-                                                                                                 {reduced}, {reduced_2},
-                                                                                                 {reduced_3},
-                                                                                                 {v8_slices, {1}},
-                                                                                                 {v11_slices, {1}},
-                                                                                                 {v14_slices, {1}},
-                                                                                                 {v15_slices, {1}},
-                                                                                                 workers, 0, 0);
-}
-
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
-void poly_relu_backward_totals_wide(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                    const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                    const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, false,
-      int>(
-      {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
-      {v15_slices, {1}}, workers, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, float>()), 1)
-void poly_relu_backward_totals_streamed(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                        const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                        const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 8, true, true, false, false, int>({grad_bias, {0}},
-                                                                                               {reduced}, {reduced_2},
-                                                                                               {reduced_3},
-                                                                                               {v8_slices, {1}},
-                                                                                               {v11_slices, {1}},
-                                                                                               {v14_slices, {1}},
-                                                                                               {v15_slices, {1}},
-                                                                                               workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL(128, 1)
-void poly_relu_backward_totals_short_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                            const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                            const float* v15_slices, int workers, int lanes) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 32, false, false, false, true, int>({grad_bias, {0}},
-                                                                                                 {reduced}, {reduced_2},
-                                                                                                 {reduced_3},
-                                                                                                 {v8_slices, {1}},
-                                                                                                 {v11_slices, {1}},
-                                                                                                 {v14_slices, {1}},
-                                                                                                 {v15_slices, {1}},
-                                                                                                 workers, lanes, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, float>()), (kw::most_in<2, 8, float>()))
-void poly_relu_backward_totals_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                      const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                      const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<32, 128, float>(), false, true, false, true,
-      int>(
-      {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
-      {v15_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
-void poly_relu_backward_totals_wide_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                           const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                           const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), kw::most_in<16, 32, float>(), false, true, false, true,
-      int>(
-      {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}},
-      {v15_slices, {1}}, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, float>()), 1)
-void poly_relu_backward_totals_streamed_ragged(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                               const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                               const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<kw::vector_length<float>(), 8, true, true, false, true, int>({grad_bias, {0}},
-                                                                                              {reduced}, {reduced_2},
-                                                                                              {reduced_3},
-                                                                                              {v8_slices, {1}},
-                                                                                              {v11_slices, {1}},
-                                                                                              {v14_slices, {1}},
-                                                                                              {v15_slices, {1}},
-                                                                                              workers, 0, 0);
-}
-
-// Any strides.
-KW_KERNEL(512, 1)
-void poly_relu_backward_totals_strided(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                       const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                       const float* v15_slices, int workers) {
-  poly_relu_backward_totals_rows<1, 4, true, true, false, false, int>({grad_bias, {0}}, {reduced}, {reduced_2},
-                                                                      {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}},
-                                                                      {v14_slices, {1}}, {v15_slices, {1}}, workers, 0,
-                                                                      0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void poly_relu_backward_totals_large(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                                     const float* v8_slices, const float* v11_slices, const float* v14_slices,
-                                     const float* v15_slices, int64_t workers) {
-  poly_relu_backward_totals_rows<1, 4, true, true, false, false, int64_t>({grad_bias, {0}}, {reduced}, {reduced_2},
-                                                                          {reduced_3}, {v8_slices, {1}},
-                                                                          {v11_slices, {1}}, {v14_slices, {1}},
-                                                                          {v15_slices, {1}}, workers, 0, 0);
+                               const float* v11_slices, const float* v14_slices, const float* v15_slices,
+                               int64_t workers) {
+  poly_relu_backward_totals_rows<1, 4, false, true, false, int64_t>({grad_bias, {0}}, {reduced}, {reduced_2},
+                                                                    {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}},
+                                                                    {v14_slices, {1}}, {v15_slices, {1}}, workers, 0,
+                                                                    0);
 }
 
 template <int kVector, int kElements, class Index>

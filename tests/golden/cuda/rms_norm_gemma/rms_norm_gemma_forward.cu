@@ -33,144 +33,95 @@ using T = KW_T;
 using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 3> y,
                                            kw::Tensor<float, 2> rstd, Index batch, Index seq, Index hidden, float eps,
                                            int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(float, mean_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, mean_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
-  int landing = 0;
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index i_batch = batch == 1 ? 0 : point / seq;
-        const Index i_seq = point - i_batch * seq;
-        const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index i_batch = batch == 1 ? 0 : point / seq;
+  const Index i_seq = point - i_batch * seq;
+  const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Total<kStreamed, float> mean_sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    float mean_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          const float x_float = x_v[v][k];
+          if (!kRagged || row_mask >> k & 1) mean_sum_part += x_float * x_float;
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    mean_sum_total += mean_sum_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> x_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, float> mean_sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
-        }
-      }
-      float mean_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const float x_float = x_v[v][k];
-            if (!kRagged || row_mask >> k & 1) mean_sum_part += x_float * x_float;
-          }
-        }
-      }
-      mean_sum_total += mean_sum_part;
-    }
-    float mean_sum = static_cast<float>(mean_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
-    turn = 1 - turn;
-    const float mean = mean_sum / float(hidden);
-    const float sum = mean + eps;
-    const float rstd_i = kw::rsqrt(sum);
-    if (inside && lane == 0) {
-      kw::store(rstd.at(i_batch, i_seq), rstd_i);
-    }
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
-          }
-        }
-      }
+  float mean_sum = static_cast<float>(mean_sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(mean_sum, mean_sum_parts));
+  const float mean = mean_sum / float(hidden);
+  const float sum = mean + eps;
+  const float rstd_i = kw::rsqrt(sum);
+  if (inside && lane == 0) {
+    kw::store(rstd.at(i_batch, i_seq), rstd_i);
+  }
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-              : kw::load_vector<kVector>(weight.at(element));
-          kw::Vector<T, kVector> y_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const float x_float = x_v[v][k];
-            const float normed = x_float * rstd_i;
-            y_v[k] = T(normed * (1.0f + float(weight_v[k])));
-          }
-          kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
+                element));
         }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
+            : kw::load_vector<kVector>(weight.at(element));
+        kw::Vector<T, kVector> y_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const float x_float = x_v[v][k];
+          const float normed = x_float * rstd_i;
+          y_v[k] = T(normed * (1.0f + float(weight_v[k])));
+        }
+        kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
       }
     }
   }
@@ -180,18 +131,18 @@ KW_DEVICE void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
 KW_KERNEL(128, 1)
 void rms_norm_gemma_forward_short(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                   int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                           {weight, {1}},
-                                                                                           {y, {0, y_stride_1, 1}},
-                                                                                           {rstd, {0, 1}}, 1, batch_seq,
-                                                                                           hidden, eps, lanes, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                    {weight, {1}},
+                                                                                    {y, {0, y_stride_1, 1}},
+                                                                                    {rstd, {0, 1}}, 1, batch_seq,
+                                                                                    hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void rms_norm_gemma_forward(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
@@ -199,18 +150,18 @@ void rms_norm_gemma_forward(const T* x, const W* weight, T* y, float* rstd, int 
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void rms_norm_gemma_forward_long(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {0, y_stride_1, 1}},
-                                                                                          {rstd, {0, 1}}, 1, batch_seq,
-                                                                                          hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {0, x_stride_1, 1}},
+                                                                                   {weight, {1}},
+                                                                                   {y, {0, y_stride_1, 1}},
+                                                                                   {rstd, {0, 1}}, 1, batch_seq, hidden,
+                                                                                   eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_gemma_forward_wide(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
@@ -218,7 +169,7 @@ void rms_norm_gemma_forward_wide(const T* x, const W* weight, T* y, float* rstd,
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_gemma_forward_streamed(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                      int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
       cached);
 }
@@ -227,18 +178,18 @@ void rms_norm_gemma_forward_streamed(const T* x, const W* weight, T* y, float* r
 KW_KERNEL(128, 1)
 void rms_norm_gemma_forward_short_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                          int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {0, y_stride_1, 1}},
-                                                                                          {rstd, {0, 1}}, 1, batch_seq,
-                                                                                          hidden, eps, lanes, 0);
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                   {weight, {1}},
+                                                                                   {y, {0, y_stride_1, 1}},
+                                                                                   {rstd, {0, 1}}, 1, batch_seq, hidden,
+                                                                                   eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void rms_norm_gemma_forward_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                    int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
@@ -246,7 +197,7 @@ void rms_norm_gemma_forward_ragged(const T* x, const W* weight, T* y, float* rst
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void rms_norm_gemma_forward_wide_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
@@ -254,7 +205,7 @@ void rms_norm_gemma_forward_wide_ragged(const T* x, const W* weight, T* y, float
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void rms_norm_gemma_forward_streamed_ragged(const T* x, const W* weight, T* y, float* rstd, int batch_seq, int hidden,
                                             int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+  rms_norm_gemma_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
       cached);
 }
@@ -265,11 +216,11 @@ void rms_norm_gemma_forward_strided(const T* x, const W* weight, T* y, float* rs
                                     int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0,
                                     int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0,
                                     int64_t rstd_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                   {weight, {weight_stride_0}},
-                                                                   {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                                   {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
-                                                                   hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                            {weight, {weight_stride_0}},
+                                                            {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                            {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden,
+                                                            eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -278,9 +229,9 @@ void rms_norm_gemma_forward_large(const T* x, const W* weight, T* y, float* rstd
                                   int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                                   int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
                                   int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                       {weight, {weight_stride_0}},
-                                                                       {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                                       {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
-                                                                       seq, hidden, eps, 0, 0);
+  rms_norm_gemma_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                {weight, {weight_stride_0}},
+                                                                {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                                {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
+                                                                hidden, eps, 0, 0);
 }

@@ -42,7 +42,7 @@ using WT32 = kw::wide<WT>;
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
                                             kw::Tensor<const float, 2> rstd, kw::Tensor<const WT, 3> d_y,
-                                            kw::Tensor<T, 3> grad_x, kw::Tensor<WT32, 2> grad_weight_slices,
+                                            kw::Tensor<T, 3> grad_x, kw::Tensor<WT32, 1> grad_weight_slices,
                                             Index batch, Index seq, Index hidden, Index workers, int lanes_of_row,
                                             int cached) {
   constexpr int kVectors = kElements / kVector;
@@ -54,11 +54,11 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
-  int turn = 0;
   Index shift = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
@@ -246,7 +246,7 @@ void rms_norm_llama_backward_short(const T* x, const W* weight, const float* rst
                                    int lanes) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, lanes, 0);
 }
 
@@ -258,7 +258,7 @@ void rms_norm_llama_backward_narrow(const T* x, const W* weight, const float* rs
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
@@ -269,7 +269,7 @@ void rms_norm_llama_backward(const T* x, const W* weight, const float* rstd, con
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
@@ -282,7 +282,7 @@ void rms_norm_llama_backward_shared(const T* x, const W* weight, const float* rs
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true,
       kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
@@ -294,7 +294,7 @@ void rms_norm_llama_backward_streamed(const T* x, const W* weight, const float* 
                                       int64_t grad_weight_slices_stride_0, int cached) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, cached);
 }
 
@@ -306,7 +306,7 @@ void rms_norm_llama_backward_short_ragged(const T* x, const W* weight, const flo
                                           int64_t grad_weight_slices_stride_0, int lanes) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, lanes, 0);
 }
 
@@ -318,7 +318,7 @@ void rms_norm_llama_backward_ragged(const T* x, const W* weight, const float* rs
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
@@ -330,7 +330,7 @@ void rms_norm_llama_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            int64_t grad_weight_slices_stride_0) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
@@ -343,7 +343,7 @@ void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const fl
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true,
       kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
 }
 
@@ -355,7 +355,7 @@ void rms_norm_llama_backward_streamed_ragged(const T* x, const W* weight, const 
                                              int64_t grad_weight_slices_stride_0, int cached) {
   rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, 1, batch_seq, hidden,
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, cached);
 }
 
@@ -371,7 +371,7 @@ void rms_norm_llama_backward_strided(const T* x, const W* weight, const float* r
   rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -386,7 +386,7 @@ void rms_norm_llama_backward_large(const T* x, const W* weight, const float* rst
   rms_norm_llama_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, batch, seq, hidden, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 template <class Index>
@@ -399,7 +399,6 @@ KW_DEVICE void rms_norm_llama_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index i_hidden = point;
   kw::Total<true, WT32> grad_weight_total_total = 0;
   {

@@ -39,7 +39,7 @@ using W32 = kw::wide<W>;
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                             kw::Tensor<const float, 1> rstd, kw::Tensor<const T, 2> d_y,
-                                            kw::Tensor<T, 2> grad_x, kw::Tensor<W32, 2> grad_weight_slices, Index rows,
+                                            kw::Tensor<T, 2> grad_x, kw::Tensor<W32, 1> grad_weight_slices, Index rows,
                                             Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(float, d_rstd_parts, 2 * kw::kMostWarps);
@@ -50,11 +50,11 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(W32)) : 0) + cached * static_cast<int>(sizeof(T)));
-  int turn = 0;
   Index shift = 0;
   kw::Sums<W32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, tiles);
@@ -228,8 +228,8 @@ void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rst
                                    int64_t grad_weight_slices_stride_0, int lanes) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
-      lanes, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
+      0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -240,8 +240,7 @@ void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rs
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -252,8 +251,7 @@ void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, con
                              int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -265,8 +263,7 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
       false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -277,7 +274,7 @@ void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* 
                                       int64_t grad_weight_slices_stride_0, int cached) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
       cached);
 }
 
@@ -289,8 +286,8 @@ void rms_norm_mixed_backward_short_ragged(const T* x, const W* weight, const flo
                                           int64_t grad_weight_slices_stride_0, int lanes) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
-      lanes, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -301,8 +298,7 @@ void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rs
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -313,8 +309,7 @@ void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -326,8 +321,7 @@ void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const fl
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared, true,
       int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -338,7 +332,7 @@ void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const 
                                              int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0, int cached) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
       cached);
 }
 
@@ -352,7 +346,7 @@ void rms_norm_mixed_backward_strided(const T* x, const W* weight, const float* r
   rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
       {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -366,7 +360,7 @@ void rms_norm_mixed_backward_large(const T* x, const W* weight, const float* rst
   rms_norm_mixed_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 template <class Index>
@@ -379,7 +373,6 @@ KW_DEVICE void rms_norm_mixed_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index col = point;
   kw::Total<true, W32> grad_weight_total_total = 0;
   {

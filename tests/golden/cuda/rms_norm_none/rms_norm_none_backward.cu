@@ -37,7 +37,7 @@ using TW32 = kw::wide<TW>;
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight,
                                            kw::Tensor<const T, 1> rstd, kw::Tensor<const TW, 2> d_y,
-                                           kw::Tensor<T, 2> grad_x, kw::Tensor<TW32, 2> grad_weight_slices, Index rows,
+                                           kw::Tensor<T, 2> grad_x, kw::Tensor<TW32, 1> grad_weight_slices, Index rows,
                                            Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
   KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
@@ -48,11 +48,11 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  int turn = 0;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + cached * static_cast<int>(sizeof(TW)));
-  int turn = 0;
   Index shift = 0;
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
@@ -229,8 +229,8 @@ void rms_norm_none_backward_short(const T* x, const W* weight, const T* rstd, co
                                   int64_t grad_weight_slices_stride_0, int lanes) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
-      lanes, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
+      0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -241,8 +241,7 @@ void rms_norm_none_backward_narrow(const T* x, const W* weight, const T* rstd, c
                                    int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -253,8 +252,7 @@ void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW
                             int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -266,8 +264,7 @@ void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, c
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true,
       kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -278,7 +275,7 @@ void rms_norm_none_backward_streamed(const T* x, const W* weight, const T* rstd,
                                      int64_t grad_weight_slices_stride_0, int cached) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
       cached);
 }
 
@@ -290,8 +287,8 @@ void rms_norm_none_backward_short_ragged(const T* x, const W* weight, const T* r
                                          int64_t grad_weight_slices_stride_0, int lanes) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers,
-      lanes, 0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
+      0);
 }
 
 // The same, where rows begin anywhere.
@@ -302,8 +299,7 @@ void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, c
                                    int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -314,8 +310,7 @@ void rms_norm_none_backward_narrow_ragged(const T* x, const W* weight, const T* 
                                           int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -327,8 +322,7 @@ void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* 
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true,
       kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
-      0);
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -339,7 +333,7 @@ void rms_norm_none_backward_streamed_ragged(const T* x, const W* weight, const T
                                             int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0, int cached) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0,
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
       cached);
 }
 
@@ -353,7 +347,7 @@ void rms_norm_none_backward_strided(const T* x, const W* weight, const T* rstd, 
   rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
       {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // More elements than an int counts.
@@ -367,7 +361,7 @@ void rms_norm_none_backward_large(const T* x, const W* weight, const T* rstd, co
   rms_norm_none_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, rows, cols, workers, 0, 0);
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 template <class Index>
@@ -380,7 +374,6 @@ KW_DEVICE void rms_norm_none_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
-  if (!inside) point = 0;
   const Index col = point;
   kw::Total<true, TW32> grad_weight_total_total = 0;
   {

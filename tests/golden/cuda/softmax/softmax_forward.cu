@@ -28,173 +28,125 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<T32, 1> maximum,
                                     kw::Tensor<T32, 1> sum_exp, Index rows, Index cols, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, reduce_max_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, sum_exp_i_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, reduce_max_parts, kw::kMostWarps);
+  KW_SHARED(T32, sum_exp_i_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T>();
-  int landing = 0;
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index row = point;
-        const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index row = point;
+  const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> x_v[kVectors];
+  constexpr bool kKeep = !kStreamed;
+  T32 exp_kept[kVectors][kVector];
+  T32 reduce_max = kw::Least();
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(row, element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) reduce_max = kw::maximum(reduce_max, T32(x_v[v][k]));
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index row = point;
-    if (inside) shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> x_v[kVectors];
-    constexpr bool kKeep = !kStreamed;
-    T32 exp_kept[kVectors][kVector];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    T32 reduce_max = kw::Least();
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-          }
-        }
-      }
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) reduce_max = kw::maximum(reduce_max, T32(x_v[v][k]));
-          }
-        }
-      }
-    }
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Maximum>(reduce_max, reduce_max_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Maximum>(reduce_max, reduce_max_parts));
-    turn = 1 - turn;
-    if (inside && lane == 0) {
-      kw::store(maximum.at(row), reduce_max);
-    }
-    kw::Total<kStreamed, T32> sum_exp_i_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-          }
-        }
-      }
-      T32 sum_exp_i_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 exp = kw::exp(T32(x_v[v][k]) - reduce_max);
-            if (kKeep) exp_kept[v][k] = exp;
-            if (!kRagged || row_mask >> k & 1) sum_exp_i_part += exp;
-          }
-        }
-      }
-      sum_exp_i_total += sum_exp_i_part;
-    }
-    T32 sum_exp_i = static_cast<T32>(sum_exp_i_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
-    turn = 1 - turn;
-    if (inside && lane == 0) {
-      kw::store(sum_exp.at(row), sum_exp_i);
-    }
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (kStreamed) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
-              x_v[v] = x_v_cache[slot];
-            else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-          }
-        }
-      }
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Maximum>(reduce_max, reduce_max_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Maximum>(reduce_max, reduce_max_parts));
+  if (inside && lane == 0) {
+    kw::store(maximum.at(row), reduce_max);
+  }
+  kw::Total<kStreamed, T32> sum_exp_i_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
         if (element < end) {
-          kw::Vector<T, kVector> y_v;
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 exp = kKeep ? exp_kept[v][k] : kw::exp(T32(x_v[v][k]) - reduce_max);
-            y_v[k] = T(kw::divide(exp, sum_exp_i));
-          }
-          kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
         }
+      }
+    }
+    T32 sum_exp_i_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 exp = kw::exp(T32(x_v[v][k]) - reduce_max);
+          if (kKeep) exp_kept[v][k] = exp;
+          if (!kRagged || row_mask >> k & 1) sum_exp_i_part += exp;
+        }
+      }
+    }
+    sum_exp_i_total += sum_exp_i_part;
+  }
+  T32 sum_exp_i = static_cast<T32>(sum_exp_i_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_exp_i, sum_exp_i_parts));
+  if (inside && lane == 0) {
+    kw::store(sum_exp.at(row), sum_exp_i);
+  }
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    if (kStreamed) {
+      KW_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        const Index slot = (tile * kVectors + v) * lanes + lane;
+        if (element < end) {
+          if (slot * kVector < cached)
+            x_v[v] = x_v_cache[slot];
+          else
+            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+        }
+      }
+    }
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      if (element < end) {
+        kw::Vector<T, kVector> y_v;
+        KW_UNROLL
+        for (int k = 0; k < kVector; ++k) {
+          const T32 exp = kKeep ? exp_kept[v][k] : kw::exp(T32(x_v[v][k]) - reduce_max);
+          y_v[k] = T(kw::divide(exp, sum_exp_i));
+        }
+        kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
       }
     }
   }
@@ -204,18 +156,17 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
 KW_KERNEL(128, 1)
 void softmax_forward_short(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int lanes) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                    {y, {y_stride_0, 1}},
-                                                                                    {maximum, {maximum_stride_0}},
-                                                                                    {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                    cols, lanes, 0);
+  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}}, {y, {y_stride_0, 1}},
+                                                                             {maximum, {maximum_stride_0}},
+                                                                             {sum_exp, {sum_exp_stride_0}}, rows, cols,
+                                                                             lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void softmax_forward(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                      int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
@@ -224,18 +175,17 @@ void softmax_forward(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void softmax_forward_long(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                           int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                   {y, {y_stride_0, 1}},
-                                                                                   {maximum, {maximum_stride_0}},
-                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                   cols, 0, 0);
+  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}}, {y, {y_stride_0, 1}},
+                                                                            {maximum, {maximum_stride_0}},
+                                                                            {sum_exp, {sum_exp_stride_0}}, rows, cols,
+                                                                            0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_wide(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                           int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
@@ -244,7 +194,7 @@ void softmax_forward_wide(const T* x, T* y, T32* maximum, T32* sum_exp, int rows
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_streamed(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                               int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int cached) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, cached);
 }
@@ -253,18 +203,17 @@ void softmax_forward_streamed(const T* x, T* y, T32* maximum, T32* sum_exp, int 
 KW_KERNEL(128, 1)
 void softmax_forward_short_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                                   int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int lanes) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                   {y, {y_stride_0, 1}},
-                                                                                   {maximum, {maximum_stride_0}},
-                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
-                                                                                   cols, lanes, 0);
+  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}}, {y, {y_stride_0, 1}},
+                                                                            {maximum, {maximum_stride_0}},
+                                                                            {sum_exp, {sum_exp_stride_0}}, rows, cols,
+                                                                            lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
 void softmax_forward_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                             int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
@@ -273,7 +222,7 @@ void softmax_forward_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int ro
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_forward_wide_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
@@ -283,7 +232,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_forward_streamed_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0, int cached) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, cached);
 }
@@ -293,10 +242,9 @@ KW_KERNEL(512, 1)
 void softmax_forward_strided(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                              int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t maximum_stride_0,
                              int64_t sum_exp_stride_0) {
-  softmax_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                            {y, {y_stride_0, y_stride_1}},
-                                                            {maximum, {maximum_stride_0}},
-                                                            {sum_exp, {sum_exp_stride_0}}, rows, cols, 0, 0);
+  softmax_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
+                                                     {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
+                                                     cols, 0, 0);
 }
 
 // More elements than an int counts.
@@ -304,8 +252,7 @@ KW_KERNEL(512, 1)
 void softmax_forward_large(const T* x, T* y, T32* maximum, T32* sum_exp, int64_t rows, int64_t cols, int64_t x_stride_0,
                            int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t maximum_stride_0,
                            int64_t sum_exp_stride_0) {
-  softmax_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                                {y, {y_stride_0, y_stride_1}},
-                                                                {maximum, {maximum_stride_0}},
-                                                                {sum_exp, {sum_exp_stride_0}}, rows, cols, 0, 0);
+  softmax_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
+                                                         {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
+                                                         rows, cols, 0, 0);
 }

@@ -24,112 +24,59 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<T, 1> reduced,
                                 Index tokens, Index vocab, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
-  int landing = 0;
-  const auto p_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto q_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>(kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index token = point;
-        const Index shift = kRagged ? static_cast<Index>(p.offset(token, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index token = point;
+  const Index shift = kRagged ? static_cast<Index>(p.offset(token, 0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T, kVector> p_v[kVectors];
+  kw::Vector<T, kVector> q_v[kVectors];
+  kw::Total<kStreamed, T32> sum_sum_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        p_v[v] = kw::load_in_row<kVector, kRagged>(p.at(token, element), static_cast<int>(reach - element));
+        q_v[v] = kw::load_in_row<kVector, kRagged>(q.at(token, element), static_cast<int>(reach - element));
+      }
+    }
+    T32 sum_sum_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(p_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                p.at(token, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(q_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                q.at(token, element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::abs(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k])));
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    sum_sum_total += sum_sum_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    const Index token = point;
-    if (inside) shift = kRagged ? static_cast<Index>(p.offset(token, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> p_v[kVectors];
-    kw::Vector<T, kVector> q_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          p_v[v] = p_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-          q_v[v] = q_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, T32> sum_sum_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            p_v[v] = kw::load_in_row<kVector, kRagged>(p.at(token, element), static_cast<int>(reach - element));
-            q_v[v] = kw::load_in_row<kVector, kRagged>(q.at(token, element), static_cast<int>(reach - element));
-          }
-        }
-      }
-      T32 sum_sum_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::abs(kw::round_to<T>(T32(p_v[v][k]) -
-                T32(q_v[v][k])));
-          }
-        }
-      }
-      sum_sum_total += sum_sum_part;
-    }
-    T32 sum_sum = static_cast<T32>(sum_sum_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
-    turn = 1 - turn;
-    const T32 sum = kw::round_to<T>(sum_sum);
-    if (inside && lane == 0) {
-      kw::store(reduced.at(token), T(sum));
-    }
+  T32 sum_sum = static_cast<T32>(sum_sum_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
+  const T32 sum = kw::round_to<T>(sum_sum);
+  if (inside && lane == 0) {
+    kw::store(reduced.at(token), T(sum));
   }
 }
 
@@ -137,91 +84,95 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
 KW_KERNEL(128, 1)
 void tvd_forward_short(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                        int64_t q_stride_0, int lanes) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, false, int>({p, {p_stride_0, 1}},
-                                                                                {q, {q_stride_0, 1}}, {reduced, {1}},
-                                                                                tokens, vocab, lanes, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                         {reduced, {1}}, tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void tvd_forward(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0, int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, false, int>(
-      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>({p, {p_stride_0, 1}},
+                                                                                               {q, {q_stride_0, 1}},
+                                                                                               {reduced, {1}}, tokens,
+                                                                                               vocab, 0, 0);
 }
 
 // Longer rows of narrow elements.
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void tvd_forward_long(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                       int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({p, {p_stride_0, 1}},
-                                                                               {q, {q_stride_0, 1}}, {reduced, {1}},
-                                                                               tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                        {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void tvd_forward_wide(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                       int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, false, int>(
-      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>({p, {p_stride_0, 1}},
+                                                                                              {q, {q_stride_0, 1}},
+                                                                                              {reduced, {1}}, tokens,
+                                                                                              vocab, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void tvd_forward_streamed(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                           int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                             {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                      {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(128, 1)
 void tvd_forward_short_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                               int64_t q_stride_0, int lanes) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, true, int>({p, {p_stride_0, 1}},
-                                                                               {q, {q_stride_0, 1}}, {reduced, {1}},
-                                                                               tokens, vocab, lanes, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                        {reduced, {1}}, tokens, vocab, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
 void tvd_forward_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                         int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, true, int>(
-      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>({p, {p_stride_0, 1}},
+                                                                                              {q, {q_stride_0, 1}},
+                                                                                              {reduced, {1}}, tokens,
+                                                                                              vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void tvd_forward_wide_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                              int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, true, int>(
-      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>({p, {p_stride_0, 1}},
+                                                                                             {q, {q_stride_0, 1}},
+                                                                                             {reduced, {1}}, tokens,
+                                                                                             vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void tvd_forward_streamed_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                                  int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                            {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                     {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void tvd_forward_strided(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                          int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
-                                                        {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<1, 4, true, true, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
+                                                 {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void tvd_forward_large(const T* p, const T* q, T* reduced, int64_t tokens, int64_t vocab, int64_t p_stride_0,
                        int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, false, int64_t>({p, {p_stride_0, p_stride_1}},
-                                                            {q, {q_stride_0, q_stride_1}}, {reduced, {1}}, tokens,
-                                                            vocab, 0, 0);
+  tvd_forward_rows<1, 4, true, true, false, int64_t>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
+                                                     {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
@@ -230,10 +181,9 @@ KW_DEVICE void tvd_forward_2_elements(kw::Tensor<const T, 1> reduced, kw::Tensor
   constexpr int kVectors = kElements / kVector;
   constexpr bool kRagged = false;
   constexpr Index reach = 0;
-  KW_SHARED(T32, v1_slices_sum_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v1_slices_sum_parts, kw::kMostWarps);
   const Index vectors = tokens / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
-  int turn = 0;
   kw::Total<true, T32> v1_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
@@ -260,8 +210,7 @@ KW_DEVICE void tvd_forward_2_elements(kw::Tensor<const T, 1> reduced, kw::Tensor
     }
   }
   T32 v1_slices_sum = static_cast<T32>(v1_slices_total);
-  kw::block_reduce(turn, kw::part<kw::Sum>(v1_slices_sum, v1_slices_sum_parts));
-  turn = 1 - turn;
+  kw::block_reduce(0, kw::part<kw::Sum>(v1_slices_sum, v1_slices_sum_parts));
   if (kw::thread() == 0) kw::store(v1_slices.at(kw::block()), v1_slices_sum);
 }
 
@@ -289,179 +238,63 @@ void tvd_forward_2_large(const T* reduced, T32* v1_slices, int64_t tokens, int64
   tvd_forward_2_elements<1, 4, int64_t>({reduced, {1}}, {v1_slices, {1}}, tokens, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kAhead, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
 KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v1_slices, Index workers,
                                          Index tokens, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector;
-  KW_SHARED(T32, v1_total_parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, v1_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
   const Index all = length + (kRagged ? kVector - 1 : 0);
   const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
-  int turn = 0;
-  Index shift = 0;
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T32>();
-  int landing = 0;
-  const auto v1_slices_v_next = kw::dynamic_shared<kw::Vector<T32, kVector>>();
-  const auto prefetch = [&](Index from) {
-    if constexpr (kAhead) {
-      const Index point = kBlockRow ? from : from + kw::thread() / lanes;
-      if (point < points) {
-        const Index shift = kRagged ? static_cast<Index>(v1_slices.offset(0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
+  // Threads without a row go along, over no elements: a warp reduces as a whole.
+  const bool inside = kBlockRow || point < points;
+  const Index end = inside ? length : -kVector;
+  const Index shift = kRagged ? static_cast<Index>(v1_slices.offset(0) % kVector) : 0;
+  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+  kw::Vector<T32, kVector> v1_slices_v[kVectors];
+  kw::Total<kStreamed, T32> v1_total_total = 0;
+  lane = kw::anew(lane);
+  for (Index tile = 0; tile < tiles; ++tile) {
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      const Index slot = (tile * kVectors + v) * lanes + lane;
+      if (element < end) {
+        v1_slices_v[v] = kw::load_in_row<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach - element));
+      }
+    }
+    T32 v1_total_part = 0;
+    KW_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
+      if (element < end) {
+        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(v1_slices_v_next + ((landing * kVectors + v) * kw::threads() +
-                kw::thread()), v1_slices.at(element), static_cast<int>(reach - element));
-          }
+        for (int k = 0; k < kVector; ++k) {
+          if (!kRagged || row_mask >> k & 1) v1_total_part += v1_slices_v[v][k];
         }
       }
-      kw::copy_commit();
     }
-  };
-  for (landing = 0; landing < kRowsAhead; ++landing) {
-    prefetch(kw::block() * groups + landing * step);
+    v1_total_total += v1_total_part;
   }
-  landing = 0;
-  for (Index start = kw::block() * groups; start < points; start = kAhead ? start + step : points) {
-    Index point = kBlockRow ? start : start + kw::thread() / lanes;
-    // Threads without a row go along, over no elements: a warp reduces as a whole.
-    const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
-    if (!kBlockRow && !inside) point = 0;
-    if (inside) shift = kRagged ? static_cast<Index>(v1_slices.offset(0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T32, kVector> v1_slices_v[kVectors];
-    if constexpr (kAhead) {
-      kw::copy_wait<kRowsAhead - 1>();
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
-        if (element < end) {
-          v1_slices_v[v] = v1_slices_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
-        }
-      }
-      prefetch(start + kRowsAhead * step);
-      landing = (landing + 1) % kRowsAhead;
-    }
-    kw::Total<kStreamed, T32> v1_total_total = 0;
-    lane = kw::anew(lane);
-    for (Index tile = 0; tile < tiles; ++tile) {
-      if (!kAhead) {
-        KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-          const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            v1_slices_v[v] = kw::load_in_row<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach -
-                element));
-          }
-        }
-      }
-      T32 v1_total_part = 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, workers);
-          KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            if (!kRagged || row_mask >> k & 1) v1_total_part += v1_slices_v[v][k];
-          }
-        }
-      }
-      v1_total_total += v1_total_part;
-    }
-    T32 v1_total = static_cast<T32>(v1_total_total);
-    if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(v1_total, v1_total_parts));
-    else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(v1_total, v1_total_parts));
-    turn = 1 - turn;
-    const T32 v1_mean = kw::divide(v1_total, T32(tokens));
-    const T32 v1_mean_2 = kw::round_to<T>(v1_mean);
-    const T32 y_i = kw::round_to<T>(T32(0.5) * v1_mean_2);
-    if (inside && lane == 0) {
-      kw::store(y.at(), T(y_i));
-    }
+  T32 v1_total = static_cast<T32>(v1_total_total);
+  if (kBlockRow)
+    kw::block_reduce(0, kw::part<kw::Sum>(v1_total, v1_total_parts));
+  else
+    kw::lanes_reduce(lanes, kw::part<kw::Sum>(v1_total, v1_total_parts));
+  const T32 v1_mean = kw::divide(v1_total, T32(tokens));
+  const T32 v1_mean_2 = kw::round_to<T>(v1_mean);
+  const T32 y_i = kw::round_to<T>(T32(0.5) * v1_mean_2);
+  if (inside && lane == 0) {
+    kw::store(y.at(), T(y_i));
   }
 }
 
-// Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(128, 1)
-void tvd_forward_2_totals_short(T* y, const T32* v1_slices, int workers, int tokens, int lanes) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, false, int>({y}, {v1_slices, {1}},
-                                                                                           workers, tokens, lanes, 0);
-}
-
-// Rows that the registers of a block hold.
-KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<8, 32, T32>()))
-void tvd_forward_2_totals(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
-      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T32>()), 1)
-void tvd_forward_2_totals_long(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 64, false, true, false, false, int>({y}, {v1_slices, {1}},
-                                                                                          workers, tokens, 0, 0);
-}
-
-// Rows that the registers of a block as large as can be hold.
-KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
-void tvd_forward_2_totals_wide(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, false, int>(
-      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, T32>()), 1)
-void tvd_forward_2_totals_streamed(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, false, int>(
-      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL(128, 1)
-void tvd_forward_2_totals_short_ragged(T* y, const T32* v1_slices, int workers, int tokens, int lanes) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), 32, false, false, false, true, int>({y}, {v1_slices, {1}},
-                                                                                          workers, tokens, lanes, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T32>()), (kw::most_in<7, 28, T32>()))
-void tvd_forward_2_totals_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
-      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
-void tvd_forward_2_totals_wide_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<32, 128, T32>(), false, true, false, true, int>(
-      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T32>()), 1)
-void tvd_forward_2_totals_streamed_ragged(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<kw::vector_length<T32>(), kw::most_in<16, 64, T32>(), true, true, false, true, int>(
-      {y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// Any strides.
-KW_KERNEL(512, 1)
-void tvd_forward_2_totals_strided(T* y, const T32* v1_slices, int workers, int tokens) {
-  tvd_forward_2_totals_rows<1, 4, true, true, false, false, int>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void tvd_forward_2_totals_large(T* y, const T32* v1_slices, int64_t workers, int64_t tokens) {
-  tvd_forward_2_totals_rows<1, 4, true, true, false, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
+// One block has all numbers that others left.
+KW_KERNEL(1024, 1)
+void tvd_forward_2_totals(T* y, const T32* v1_slices, int64_t workers, int64_t tokens) {
+  tvd_forward_2_totals_rows<1, 4, false, true, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }
