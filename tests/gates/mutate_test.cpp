@@ -70,6 +70,46 @@ TEST(Mutants, ARoundingToTheCommonTypeIsLeftOutUnlessItsValueIsRoundedToOneOfThe
   EXPECT_EQ(roundings("T(sum)"), 1u);
 }
 
+TEST(Mutants, AParameterStandsForAnotherUnlessTheManifestHandsBothTheSameSize) {
+  const std::string before = "norm_rows<4>({x, {0, 1}}, rows, cols);", after = "norm_rows<4>({x, {0, 1}}, cols, cols);";
+  const auto changed = [&](const Given& given) { return changes(mutants_of(kKernel, {}, given), before, after); };
+  EXPECT_TRUE(changed({}));
+  EXPECT_TRUE(changed({{"norm", {"", "rows", "cols", "", ""}}}));
+  EXPECT_TRUE(changed({{"another", {"", "rows", "rows", "", ""}}}));
+  EXPECT_FALSE(changed({{"norm", {"", "rows", "rows", "", ""}}}));
+}
+
+TEST(Mutants, TheFirstTurnIsAsGoodAsTheSecond) {
+  for (const Mutant& mutant : of_kind("number")) EXPECT_NE(mutant.before, "int turn = 0;");
+}
+
+TEST(Mutants, WhatALoopOfEightLeavesToAnotherIsNoMistakeButWhatItTakesIs) {
+  const std::string line = "for (; element < end_of_column - 7 * step; element += 8 * step) {";
+  const std::vector<Mutant> all =
+      mutants_of("void sum_columns(Index end_of_column, Index step) {\n  " + line + "\n    take(element);\n  }\n}\n" +
+                     "extern \"C\" {\nvoid sum() {\n  sum_columns(a, b);\n}\n}\n",
+                 {});
+  EXPECT_FALSE(changes(all, line, "for (; element < end_of_column - 8 * step; element += 8 * step) {"));
+  EXPECT_TRUE(changes(all, line, "for (; element < end_of_column - 7 * step; element += 9 * step) {"));
+  EXPECT_TRUE(changes(all, line, "for (; element <= end_of_column - 7 * step; element += 8 * step) {"));
+}
+
+TEST(Mutants, TheOnlyTileOfWhatWorkersLeftBeginsAtZero) {
+  const auto moves_a_tile = [](const std::string& axis) {
+    const std::vector<Mutant> all = mutants_of(
+        "template <bool kUnit>\nvoid sum_whole(int64_t workers, int64_t n) {\n"
+        "  const int64_t end = kw::min(" +
+            axis +
+            ", tile + kTile);\n"
+            "  terms[i - tile] = row[i];\n}\n"
+            "extern \"C\" {\nvoid sum() {\n  sum_whole<true>(a, b);\n}\n}\n",
+        {});
+    return changes(all, "terms[i - tile] = row[i];", "terms[i + tile] = row[i];");
+  };
+  EXPECT_FALSE(moves_a_tile("workers"));
+  EXPECT_TRUE(moves_a_tile("n"));
+}
+
 TEST(Mutants, ABlockThatComputesNothingIsLeftAlone) {
   for (const Mutant& mutant : mutants_of(kKernel, {}))
     EXPECT_TRUE(mutant.line < 12 || mutant.line > 16) << mutant.after;

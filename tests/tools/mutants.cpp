@@ -69,7 +69,7 @@ class Original {
     // What no admitted call reaches cannot be wrong.
     const std::set<std::string> unreached(report.unreached.begin(), report.unreached.end());
     for (const auto& [file, text] : out.subject_.files)
-      for (test::Mutant& mutant : test::mutants_of(text, unreached))
+      for (test::Mutant& mutant : test::mutants_of(text, unreached, out.given()))
         out.by_kind_[mutant.kind].emplace_back(file, std::move(mutant));
     return out;
   }
@@ -141,6 +141,19 @@ class Original {
   }
 
  private:
+  // What the manifest hands to each parameter of a kernel that callers launch: parameters of one text have one value.
+  test::Given given() const {
+    test::Given given;
+    for (const kernel::Pass& pass : subject_.manifest.passes)
+      for (const kernel::Step& step : pass.steps)
+        for (const kernel::Entry& entry : step.entries) {
+          std::vector<std::string>& all = given[entry.symbol];
+          for (const kernel::Argument& argument : entry.arguments)
+            all.push_back(argument.kind == kernel::Argument::Kind::Size ? argument.of : "");
+        }
+    return given;
+  }
+
   Result<std::string> code_of(const device::Sources& files, const std::string& file,
                               const kernel::TypeBinding& types) const {
     device::cpu::CompileOptions how;

@@ -134,8 +134,8 @@ std::vector<std::string> declared(const std::vector<Line>& lines, const std::str
 
 class Mutator {
  public:
-  Mutator(const std::string& source, const std::set<std::string>& skipped)
-      : source_(source), skipped_(skipped), lines_(lines_of(source)) {
+  Mutator(const std::string& source, const std::set<std::string>& skipped, const Given& given)
+      : source_(source), skipped_(skipped), given_(given), lines_(lines_of(source)) {
     mark_idle_blocks(lines_);
     mark_blocks_ahead(lines_);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -183,7 +183,6 @@ class Mutator {
                                                                                     {" == ", " != "},
                                                                                     {" += ", " -= "},
                                                                                     {" && ", " || "}}};
-    if (is_idle_flip(at)) return;
     const std::string code = without_comment(lines_[at].text);
     const bool counts_tiles = code.find(" tiles = ") != std::string::npos;
     for (const auto& [from, to] : kSwaps) {
@@ -201,6 +200,11 @@ class Mutator {
       if (std::string_view(from) == " < " && code.find("v < kVectors;") != std::string::npos && holds_rows(at))
         continue;
       for (std::size_t found = code.find(from); found != std::string::npos; found = code.find(from, found + 1)) {
+        // Nothing is taken from an index where the tile begins at 0, and no block but the first is there.
+        const std::string_view rest = std::string_view(code).substr(found + std::string_view(from).size());
+        const bool of_tile = (std::string_view(from) == " - " && rest.starts_with("tile")) ||
+                             (std::string_view(from) == " % " && rest.starts_with("tiles"));
+        if (of_tile && has_one_tile(at)) continue;
         std::string changed = lines_[at].text;
         add(at, from[1] == '<' || from[1] == '>' || from[1] == '=' ? "comparison" : "operator",
             changed.replace(found, std::string_view(from).size(), to));
@@ -209,8 +213,7 @@ class Mutator {
   }
 
   // A loop over the vectors of a row, of which each is asked whether it begins before the end: where the row is fetched
-  // ahead, or in a function that no kernel streams rows with, or of the parts of a sum: one tile holds all that there
-  // are (4 * multiprocessors at most; a block has threads for 1536).
+  // ahead, or in a function that no kernel streams rows with.
   bool holds_rows(std::size_t at) const {
     bool asks = false;
     for (std::size_t i = at + 1; i < lines_.size() && i <= at + 3; ++i) {
@@ -218,7 +221,7 @@ class Mutator {
       asks |= code == "if (element < end) {" || code == "if (element < length) {";
     }
     const std::string& function = lines_[at].function;
-    return asks && (lines_[at].ahead || !is_ever("kStreamed", function) || function.ends_with("_totals_rows"));
+    return asks && (lines_[at].ahead || !is_ever("kStreamed", function));
   }
 
   // Does a kernel that is not skipped instantiate the function with this parameter true? Where it is in doubt, yes.
@@ -267,24 +270,15 @@ class Mutator {
     });
   }
 
-  // Flips that no reduction needs: after the last one of a kernel (one that fetches no rows ahead has one round); and
-  // where several reductions with parts of their own take turns, since between two uses of the same parts lies the
-  // barrier of another.
-  bool is_idle_flip(std::size_t at) const {
-    if (trim(lines_[at].text) != "turn = 1 - turn;") return false;
-    int reductions = 0;
-    bool one_point = false;
-    for (const Line& line : lines_) {
-      if (line.function != lines_[at].function) continue;
-      reductions += line.text.find("kw::block_reduce(turn") != std::string::npos ? 1 : 0;
-      one_point |= line.text.find("points = 1;") != std::string::npos;
-    }
-    if (reductions > 1 || one_point || lines_[at].text.starts_with("  turn")) return true;
-    return !is_ever("kAhead", lines_[at].function);
+  // "double" sums of what workers left, each a number: there are at most 64, and a tile has more.
+  bool has_one_tile(std::size_t at) const {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+      return line.function == lines_[at].function && line.text.find("kw::min(workers, tile + kTile)") != line.text.npos;
+    });
   }
 
   void numbers(std::size_t at) {
-    if (is_idle_flip(at) || lines_[at].text.find(" tiles = ") != std::string::npos) return;
+    if (lines_[at].text.find(" tiles = ") != std::string::npos || trim(lines_[at].text) == "int turn = 0;") return;
     static const std::regex kNumber(R"((^|[ ({\[])(-?\d+(?:\.\d+)?(?:e-?\d+)?)(f?)(?=[ ;,)}\]]))");
     const std::string code = without_comment(lines_[at].text);
     for (std::sregex_iterator it(code.begin(), code.end(), kNumber), end; it != end; ++it) {
@@ -297,6 +291,7 @@ class Mutator {
       // innermost axis where it is known to be 1, which is then not read.
       if (lines_[at].in_wrapper && ((*it)[2].str() == "0" || ((*it)[2].str() == "1" && lines_[at].in_c))) continue;
       if ((*it)[2].str() == "0" && counts_elements_of_tiles(at)) continue;  // one more: at most a tile past the end
+      if (front.ends_with("< end_of_column - ")) continue;                  // what is left is taken one by one
       const double value = *parse_number((*it)[2].str());
       const bool whole = (*it)[2].str().find_first_of(".e") == std::string::npos;
       const std::string other = whole ? std::to_string(static_cast<std::int64_t>(value) + 1)
@@ -405,7 +400,6 @@ class Mutator {
 
   void statements(std::size_t at) {
     const std::string_view code = trim(lines_[at].text);
-    if (is_idle_flip(at)) return;
     if (!code.ends_with(";") || code.starts_with("const ") || code.starts_with("}") || code.starts_with("return"))
       return;
     if (!begins_statement(lines_, at) && !hangs_on_condition(lines_, at)) return;
@@ -424,10 +418,27 @@ class Mutator {
            trim(lines_[at + 2].text) == "if (slot * kVector < cached)";
   }
 
+  // Does the manifest hand one size to both parameters of a kernel?
+  bool is_given_the_same(const std::string& function, const std::string& one, const std::string& other) const {
+    const auto given = given_.find(function);
+    if (given == given_.end()) return false;
+    std::string signature;
+    for (const Line& line : lines_)
+      if (line.signature_of == function) signature += line.text + " ";
+    signature = signature.substr(signature.find('(') + 1);
+    signature = signature.substr(0, signature.find(')'));
+    const std::vector<std::string> parameters = split(signature, ',');
+    std::string of_one, of_other;
+    for (std::size_t i = 0; i < parameters.size() && i < given->second.size(); ++i) {
+      if (trim(parameters[i]).ends_with(" " + one)) of_one = given->second[i];
+      if (trim(parameters[i]).ends_with(" " + other)) of_other = given->second[i];
+    }
+    return !of_one.empty() && of_one == of_other;
+  }
+
   // A name in a subscript or an argument becomes the next name that the function declares.
   void names(std::size_t at) {
     static const std::regex kName(R"([A-Za-z_]\w*)");
-    if (is_idle_flip(at)) return;
     const std::vector<std::string> known = declared(lines_, lines_[at].function);
     if (known.size() < 2) return;
     const std::string code = without_comment(lines_[at].text);
@@ -441,6 +452,7 @@ class Mutator {
       if (found == known.end() || found->starts_with("stream_")) continue;
       const std::size_t next = (static_cast<std::size_t>(found - known.begin()) + 1) % known.size();
       if (known[next] == "length" && looks_into_cache(at)) continue;
+      if (is_given_the_same(lines_[at].function, it->str(0), known[next])) continue;
       std::string changed = lines_[at].text;
       add(at, "name", changed.replace(place, it->str(0).size(), known[next]));
     }
@@ -448,6 +460,7 @@ class Mutator {
 
   const std::string& source_;
   const std::set<std::string>& skipped_;
+  const Given& given_;
   std::vector<Line> lines_;
   std::vector<Mutant> mutants_;
 };
@@ -467,8 +480,8 @@ std::string with_trap(const std::string& source, int line) {
   return text;
 }
 
-std::vector<Mutant> mutants_of(const std::string& source, const std::set<std::string>& skipped) {
-  return Mutator(source, skipped).take();
+std::vector<Mutant> mutants_of(const std::string& source, const std::set<std::string>& skipped, const Given& given) {
+  return Mutator(source, skipped, given).take();
 }
 
 }  // namespace kw::test

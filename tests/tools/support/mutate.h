@@ -12,11 +12,15 @@
 //   the rounding of a half or a double, which is exact but at the ends of the type's range
 //   the inner of two roundings, where it is to a type that holds the outer one
 //   strides of axes that were merged into others, or that are known to be 1
-//   turns of reductions that do not meet each other
+//   which of its two turns a reduction begins with
+//   one parameter of a kernel for another, where the manifest hands both the same size
+//   how early a loop that takes eight at once leaves the rest to one that takes one
+//   where a tile begins, in kernels that add what workers left: it is the first, and the only one
 //   blocks that compute nothing, and templates that no kernel of the file instantiates
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,8 +36,12 @@ struct Mutant {
   bool ahead = false;         // where a row is fetched before its turn
 };
 
+// What a kernel's parameters are given, in order, by the kernel's name; "" where it is no size.
+using Given = std::map<std::string, std::vector<std::string>>;
+
 // Every mutant of a file, in the order of its lines. Functions named in `skipped` are left as they are.
-std::vector<Mutant> mutants_of(const std::string& source, const std::set<std::string>& skipped);
+std::vector<Mutant> mutants_of(const std::string& source, const std::set<std::string>& skipped,
+                               const Given& given = {});
 
 // The same file, in which whoever comes to a line crashes: what passes all the same never gets there.
 std::string with_trap(const std::string& source, int line);

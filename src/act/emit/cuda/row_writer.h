@@ -1,6 +1,7 @@
 // Kernels that reduce the innermost axis: the threads of a block, or some lanes of a warp, go over a row together.
 #pragma once
 
+#include "act/emit/cuda/entry_sizes.h"
 #include "act/emit/cuda/writer.h"
 
 namespace kw::act::cuda {
@@ -345,6 +346,23 @@ class RowWriter : public Writer {
     to.close();
     to.close();
   }
+  // The indices of a row that the threads of a block hold: in kernels that walk axes as one where they can be, so that
+  // each but the last of those is of size one.
+  Lines held_positions(const std::vector<const Lines*>& users) {
+    const EntrySizes sizes(program_, kernel_, text_);
+    Lines out;
+    Axes walked;
+    for (LoopAxisId axis : nest_.parallel) {
+      const bool merged = std::any_of(sizes.merged().begin(), sizes.merged().end(),
+                                      [&](const Axes& group) { return has(group, axis) && group.back() != axis; });
+      if (merged)
+        out.line("constexpr Index " + names_.variable(axis) + " = 0;");
+      else
+        walked.push_back(axis);
+    }
+    out.append(positions("point", walked, false));
+    return used(out, users);
+  }
   Lines ahead() {
     Lines out = residents();
     if (!prefetches()) return out;
@@ -376,7 +394,7 @@ class RowWriter : public Writer {
     out.open("if (point < points) {");
     Lines shift;
     shift.line("const Index shift = " + shift_text(row) + ";");
-    out.append(used(positions("point", nest_.parallel, false), {&inner, &shift}));
+    out.append(held_positions({&inner, &shift}));
     out.append(shift);
     out.line(reach("points - point", "length"));
     over_vectors(out, inner, "length");
@@ -420,7 +438,7 @@ class RowWriter : public Writer {
     out.open("if constexpr (kResident) {");
     out.line("const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);");
     out.line("const Index point = first < points ? first : 0;");
-    out.append(used(positions("point", nest_.parallel, false), {&shift, &inner}));
+    out.append(held_positions({&shift, &inner}));
     out.append(shift);
     over_vectors(out, inner, "length");
     out.close();

@@ -71,8 +71,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
   if constexpr (kResident) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
-    const Index i_batch = batch == 1 ? 0 : point / seq;
-    const Index i_seq = point - i_batch * seq;
+    constexpr Index i_batch = 0;
+    const Index i_seq = point;
     const Index shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -97,8 +97,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
-        const Index i_batch = batch == 1 ? 0 : point / seq;
-        const Index i_seq = point - i_batch * seq;
+        constexpr Index i_batch = 0;
+        const Index i_seq = point;
         const Index shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
         const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
         KW_UNROLL
