@@ -212,6 +212,7 @@ class PartSums {
   KW_DEVICE PartSums(int offset, int parts) : sums_(dynamic_shared<T>(offset)), parts_(parts) {}
   // Before a row.
   KW_DEVICE void clear() const {
+    warp_barrier();  // one warp alone meets nowhere else after it took the last row's totals
     for (int i = lane(); i < parts_; i += 32) sums_[warp() * parts_ + i] = 0;
     warp_barrier();
   }

@@ -170,6 +170,7 @@ class RowWriter : public Writer {
 
   struct StageText {
     bool loops = false;
+    bool reduces = false;           // over the block
     bool only_reduces = false;      // and stores nothing: all that is held is wanted by a later stage
     Lines before;                   // of the loop: values of the point, accumulators
     Lines before_tile, after_tile;  // partial results
@@ -223,7 +224,8 @@ class RowWriter : public Writer {
     }
     for (const Store& s : stage.stores) store(s, text.body);
     finish(text.body);
-    if (!parts.empty()) {
+    text.reduces = !parts.empty();
+    if (text.reduces) {
       text.after.append(after);
       auto reduce = [&](const std::string& head) {
         for (const std::string& line : split_lines(bracketed(head, parts, ");"))) text.after.line("  " + line);
@@ -513,7 +515,8 @@ class RowWriter : public Writer {
       out.open("if (kPlace == kw::Place::Shared) {");
       out.line("kw::barrier();");
       out.append(stage.segments);
-      out.line("kw::barrier();");
+      if (!stage.reduces)
+        out.line("kw::barrier();");  // before the next row, whose sums begin anew: the reduction has one
       out.close();
     }
     return out;

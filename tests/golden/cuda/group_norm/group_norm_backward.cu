@@ -172,7 +172,6 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3),
             kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + total);
       }
-      kw::barrier();
     }
     T32 sum = static_cast<T32>(sum_total);
     T32 v24_early = static_cast<T32>(v24_early_total);

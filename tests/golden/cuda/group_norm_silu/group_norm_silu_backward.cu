@@ -186,7 +186,6 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
         kw::store(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3),
             kw::load(grad_norm_bias_slices.at(kw::block(), channels_2, i_channels_3)) + total);
       }
-      kw::barrier();
     }
     T32 sum_2 = static_cast<T32>(sum_2_total);
     T32 v41_early = static_cast<T32>(v41_early_total);

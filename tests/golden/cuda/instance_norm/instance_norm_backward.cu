@@ -166,7 +166,6 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
         kw::store(grad_bias_slices.at(kw::block(), channel), kw::load(grad_bias_slices.at(kw::block(), channel)) +
             total);
       }
-      kw::barrier();
     }
     T32 sum_sum = static_cast<T32>(sum_sum_total);
     T32 sum_2_sum = static_cast<T32>(sum_2_sum_total);
