@@ -79,6 +79,18 @@ TEST(Mutants, AParameterStandsForAnotherUnlessTheManifestHandsBothTheSameSize) {
   EXPECT_FALSE(changed({{"norm", {"", "rows", "rows", "", ""}}}));
 }
 
+TEST(Mutants, AnyThreadMayStoreASumThatAllHave) {
+  const auto another_stores = [](const std::string& before) {
+    const std::vector<Mutant> all =
+        mutants_of("void sum_rows(Index rows) {\n  " + before + "\n  if (kw::thread() == 0) kw::store(to, sum);\n}\n" +
+                       "extern \"C\" {\nvoid sum() {\n  sum_rows(a);\n}\n}\n",
+                   {});
+    return changes(all, "if (kw::thread() == 0) kw::store(to, sum);", "if (kw::thread() == 1) kw::store(to, sum);");
+  };
+  EXPECT_FALSE(another_stores("kw::block_reduce(0, kw::part<kw::Sum>(sum, parts));"));
+  EXPECT_TRUE(another_stores("sum += term;"));
+}
+
 TEST(Mutants, TheFirstTurnIsAsGoodAsTheSecond) {
   for (const Mutant& mutant : of_kind("number")) EXPECT_NE(mutant.before, "int turn = 0;");
 }

@@ -159,7 +159,7 @@ class Mutator {
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) text += (i == at ? changed : lines_[i].text) + "\n";
     mutants_.push_back({std::move(text), static_cast<int>(at) + 1, lines_[at].function, kind,
-                        std::string(trim(lines_[at].text)), std::string(trim(changed)), lines_[at].ahead});
+                        std::string(trim(lines_[at].text)), std::string(trim(changed))});
   }
 
   // A template that no kernel of the file instantiates makes no code.
@@ -291,7 +291,8 @@ class Mutator {
       // innermost axis where it is known to be 1, which is then not read.
       if (lines_[at].in_wrapper && ((*it)[2].str() == "0" || ((*it)[2].str() == "1" && lines_[at].in_c))) continue;
       if ((*it)[2].str() == "0" && counts_elements_of_tiles(at)) continue;  // one more: at most a tile past the end
-      if (front.ends_with("< end_of_column - ")) continue;                  // what is left is taken one by one
+      if (trim(front) == "if (kw::thread() ==" && is_reduced_before(at)) continue;  // all threads have what one stores
+      if (front.ends_with("< end_of_column - ")) continue;                          // what is left is taken one by one
       const double value = *parse_number((*it)[2].str());
       const bool whole = (*it)[2].str().find_first_of(".e") == std::string::npos;
       const std::string other = whole ? std::to_string(static_cast<std::int64_t>(value) + 1)
@@ -303,6 +304,12 @@ class Mutator {
           changed.replace(static_cast<std::size_t>(it->position(2)), (*it)[2].str().size() + (*it)[3].str().size(),
                           text + (*it)[3].str()));
     }
+  }
+
+  bool is_reduced_before(std::size_t at) const {
+    return std::any_of(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(at), [&](const Line& line) {
+      return line.function == lines_[at].function && line.text.find("kw::block_reduce(") != std::string::npos;
+    });
   }
 
   // What follows an opening bracket, as far as the bracket that closes it; nothing, if that is on another line.

@@ -13,6 +13,8 @@
 //   the inner of two roundings, where it is to a type that holds the outer one
 //   strides of axes that were merged into others, or that are known to be 1
 //   which of its two turns a reduction begins with
+//   which thread stores what every thread of the block has, bit for bit, after a reduction: the first of at least 32, or
+//   the second
 //   one parameter of a kernel for another, where the manifest hands both the same size
 //   how early a loop that takes eight at once leaves the rest to one that takes one
 //   where a tile begins, in kernels that add what workers left: it is the first, and the only one
@@ -33,7 +35,6 @@ struct Mutant {
   std::string function;
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
-  bool ahead = false;         // where a row is fetched before its turn
 };
 
 // What a kernel's parameters are given, in order, by the kernel's name; "" where it is no size.
