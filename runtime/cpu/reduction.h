@@ -84,20 +84,19 @@ template <int kTile>
 class TileSum<float, kTile, true> {
  public:
   struct Term {
-    Floats& sum;
+    __m512& sum;
     Lane::Mask mask;
     KW_INLINE void operator=(Floats term) const {
-      KW_EACH_PART sum.part[p] = _mm512_mask_add_ps(sum.part[p], part_of(mask, p), sum.part[p], term.part[p]);
+      if (mask != Lane::kWhole) KW_EACH_PART term.part[p] = _mm512_maskz_mov_ps(part_of(mask, p), term.part[p]);
+      sum = _mm512_add_ps(
+          sum, _mm512_add_ps(_mm512_add_ps(term.part[0], term.part[1]), _mm512_add_ps(term.part[2], term.part[3])));
     }
   };
   KW_INLINE Term operator[](Lane lane) { return {sum_, lane.mask}; }
-  KW_INLINE float total(int64_t) const {
-    return _mm512_reduce_add_ps(
-        _mm512_add_ps(_mm512_add_ps(sum_.part[0], sum_.part[1]), _mm512_add_ps(sum_.part[2], sum_.part[3])));
-  }
+  KW_INLINE float total(int64_t) const { return _mm512_reduce_add_ps(sum_); }
 
  private:
-  Floats sum_ = 0.0f;
+  __m512 sum_ = _mm512_setzero_ps();
 };
 #endif
 

@@ -108,8 +108,7 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
   scopes_.define(roots, out.body, stored);
   for (const Kept& keep : kept) {
     const std::string type = types_.computed(kernel_[keep.value].type);
-    const std::string place = keep.array + "[" + names_.variable(nest_.inner) + "]";
-    out.body.line(place + " = " + scopes_.expressions.as(keep.value, type) + ";");
+    out.body.line(element(keep) + " = " + scopes_.expressions.as(keep.value, type) + ";");
   }
   for (const Accumulator& sum : sums) {
     const std::string term = scopes_.expressions.as(sum.arg, sum.type);
@@ -179,6 +178,23 @@ Lines InnerLoopWriter::loop(const InnerLoop& inner, const std::string& first, co
 
 std::string InnerLoopWriter::stored_text(const Store& store) {
   return scopes_.expressions.stored(store.value, program_.buffers[static_cast<size_t>(store.buffer)].type);
+}
+
+Axes InnerLoopWriter::reduced_axes() const {
+  Axes axes = nest_.loop;
+  axes.push_back(nest_.inner);
+  return axes;
+}
+
+std::string InnerLoopWriter::element(const Kept& keep) const {
+  std::string at;
+  for (LoopAxisId axis : nest_.loop) {
+    const std::string outer = at.empty() ? "" : (at.find(' ') == std::string::npos ? at : "(" + at + ")");
+    at = (at.empty() ? "" : outer + " * " + names_.size(axis) + " + ") + names_.variable(axis);
+  }
+  if (!at.empty())
+    at = (at.find(' ') == std::string::npos ? at : "(" + at + ")") + " * " + names_.size(nest_.inner) + " + ";
+  return keep.array + "[" + at + names_.variable(nest_.inner) + "]";
 }
 
 std::string InnerLoopWriter::in_tile() const { return "[" + names_.variable(nest_.inner) + " - tile]"; }

@@ -24,7 +24,7 @@ struct Ordered {
   std::string terms, total;  // variables
 };
 
-// An element that a later stage wants too: it stays in an array of the whole row.
+// An element that a later stage wants too: it stays in an array of all that a stage runs over.
 struct Kept {
   ValueId value;
   std::string array;
@@ -57,7 +57,9 @@ class InnerLoopWriter {
   Lines loop(const InnerLoop& inner, const std::string& first, const std::string& last) const;
 
   std::string stored_text(const Store& store);
-  std::string in_tile() const;  // the index of an element into the arrays of its tile
+  Axes reduced_axes() const;                    // of a kernel along rows: those that a stage runs over
+  std::string element(const Kept& keep) const;  // of its array
+  std::string in_tile() const;                  // the index of an element into the arrays of its tile
   static std::string array(const std::string& type, const std::string& name) { return type + " " + name + "[kTile]"; }
 
  private:

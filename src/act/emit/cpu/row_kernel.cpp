@@ -64,9 +64,9 @@ int RowKernel::cost(ValueId value, std::set<ValueId>& seen) const {
 }
 
 std::vector<Kept> RowKernel::kept_by(size_t s, Lines& out) {
-  constexpr int kDear = 15;
+  // What several axes run over leaves the first-level cache, and comes back at a cost of its own.
+  const int dear = nest_.loop.empty() ? 15 : 30;
   std::vector<Kept> kept;
-  if (!nest_.loop.empty()) return kept;
   std::set<ValueId> here, later;
   auto collect = [&](auto&& self, ValueId v, std::set<ValueId>& into) -> void {
     if (std::holds_alternative<Reduced>(kernel_[v].what) || scopes_.expressions.environment.contains(v)) return;
@@ -78,7 +78,7 @@ std::vector<Kept> RowKernel::kept_by(size_t s, Lines& out) {
   auto visit = [&](auto&& self, ValueId v) -> void {
     if (std::holds_alternative<Reduced>(kernel_[v].what) || !later.insert(v).second) return;
     std::set<ValueId> seen;
-    if (here.contains(v) && kernel_[v].type.floating() && cost(v, seen) >= kDear) {
+    if (here.contains(v) && kernel_[v].type.floating() && cost(v, seen) >= dear) {
       kept.push_back({v, names_.fresh(names_.value(v) + "_kept")});
       return;
     }
@@ -88,13 +88,13 @@ std::vector<Kept> RowKernel::kept_by(size_t s, Lines& out) {
     for (ValueId root : roots_of(kernel_.stages[t], kernel_)) visit(visit, root);
   for (const Kept& keep : kept)
     out.line("kw::RowBuffer<" + types_.computed(kernel_[keep.value].type) + "> " + keep.array + "(" +
-             names_.size(nest_.inner) + ");");
+             names_.product(inner_.reduced_axes()) + ");");
   return kept;
 }
 
 Expression RowKernel::kept_element(const Kept& keep) const {
   const std::string type = types_.computed(kernel_[keep.value].type);
-  const std::string element = keep.array + "[" + names_.variable(nest_.inner) + "]";
+  const std::string element = inner_.element(keep);
   return {"kw::to<" + type + ">(" + element + ")", Binding::Primary, type, element, type};
 }
 

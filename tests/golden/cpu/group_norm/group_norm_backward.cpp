@@ -71,6 +71,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       const int64_t i_batch = point / 32;
       const int64_t channels_2 = point % 32;
       double sum_total = 0;
+      double sum_2_total = 0;
+      double sum_3_total = 0;
       const T32 mean_i = mean(i_batch, channels_2);
       const T32 rstd_i = rstd(i_batch, channels_2);
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
@@ -81,12 +83,17 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
             kw::TileSum<T32, kTile, kByLanes> sum_terms;
+            kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
+            kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_weight_slices_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_bias_slices_terms;
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
+              const auto product = d_y_i * norm_weight_i;
               const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
-              sum_terms[i_width - tile] = d_y_i * norm_weight_i * difference;
+              sum_terms[i_width - tile] = product * difference;
+              sum_2_terms[i_width - tile] = product;
+              sum_3_terms[i_width - tile] = difference;
               grad_norm_weight_slices_terms[i_width - tile] = d_y_i * (difference * rstd_i);
               grad_norm_bias_slices_terms[i_width - tile] = d_y_i;
             });
@@ -94,31 +101,16 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
                 tile);
             grad_norm_bias_slices(worker, channels_2, i_channels_3) += grad_norm_bias_slices_terms.total(end - tile);
             sum_total += sum_terms.total(end - tile);
+            sum_2_total += sum_2_terms.total(end - tile);
+            sum_3_total += sum_3_terms.total(end - tile);
           }
         }
       }
       const T32 sum = T32(sum_total);
-      double sum_2_total = 0;
-      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
-        for (int64_t i_height = 0; i_height < height; ++i_height) {
-          const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
-          const auto d_y_row = d_y.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
-          const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
-          for (int64_t tile = 0; tile < width; tile += kTile) {
-            const int64_t end = kw::min(width, tile + kTile);
-            kw::TileSum<T32, kTile, kByLanes> terms;
-            kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto product = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              const auto sum_3 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product;
-              terms[i_width - tile] = sum_3;
-            });
-            sum_2_total += terms.total(end - tile);
-          }
-        }
-      }
       const T32 sum_2 = T32(sum_2_total);
-      const T32 quotient_2 = sum_2 / T32(height * width * (channels / 32));
+      const T32 sum_3 = T32(sum_3_total);
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
+      const T32 quotient_2 = (sum_2 * rstd_i + sum_3 * quotient * T32(2.0)) / T32(height * width * (channels / 32));
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
@@ -130,9 +122,9 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto product = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              const auto sum_3 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product;
-              grad_x_tile[i_width - tile] = sum_3 - quotient_2;
+              const auto product_2 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
+              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
+              grad_x_tile[i_width - tile] = sum_4 - quotient_2;
             });
             grad_x_block.finish(end - tile);
           }

@@ -31,7 +31,6 @@
 #include "kw/element.h"
 #include "kw/math.h"
 #include "kw/reduction.h"
-#include "kw/row_buffer.h"
 #include "kw/stream.h"
 #include "kw/tensor.h"
 
@@ -67,37 +66,34 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const auto grad_bias_slices_row = grad_bias_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(row);
       double sum_total = 0;
+      double sum_2_total = 0;
+      double sum_3_total = 0;
       const T32 mean_i = mean(row);
       const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
-        kw::TileSum<T32, kTile, kByLanes> terms;
+        kw::TileSum<T32, kTile, kByLanes> sum_terms;
+        kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
+        kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto d_y_i = kw::to<T32>(d_y_row[col]);
+          const auto product = d_y_i * kw::to<T32>(weight_row[col]);
           const auto difference = kw::to<T32>(x_row[col]) - mean_i;
-          terms[col - tile] = d_y_i * kw::to<T32>(weight_row[col]) * difference;
+          sum_terms[col - tile] = product * difference;
+          sum_2_terms[col - tile] = product;
+          sum_3_terms[col - tile] = difference;
           grad_weight_slices_row[col] += d_y_i * (difference * rstd_i);
           grad_bias_slices_row[col] += d_y_i;
         });
-        sum_total += terms.total(end - tile);
+        sum_total += sum_terms.total(end - tile);
+        sum_2_total += sum_2_terms.total(end - tile);
+        sum_3_total += sum_3_terms.total(end - tile);
       }
       const T32 sum = T32(sum_total);
-      kw::RowBuffer<T32> sum_2_kept(cols);
-      double sum_3_total = 0;
-      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
-      for (int64_t tile = 0; tile < cols; tile += kTile) {
-        const int64_t end = kw::min(cols, tile + kTile);
-        kw::TileSum<T32, kTile, kByLanes> terms;
-        kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
-          const auto product = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
-          const auto sum_2 = product + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
-          sum_2_kept[col] = sum_2;
-          terms[col - tile] = sum_2;
-        });
-        sum_3_total += terms.total(end - tile);
-      }
+      const T32 sum_2 = T32(sum_2_total);
       const T32 sum_3 = T32(sum_3_total);
-      const T32 quotient_2 = sum_3 / T32(cols);
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
+      const T32 quotient_2 = (sum_2 * rstd_i + sum_3 * quotient * T32(2.0)) / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -105,7 +101,9 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         kw::prefetch(d_y_row, cols + tile, end - tile);
         kw::prefetch(x_row, cols + tile, end - tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
-          grad_x_tile[col - tile] = kw::to<T32>(sum_2_kept[col]) - quotient_2;
+          const auto product_2 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
+          const auto sum_4 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
+          grad_x_tile[col - tile] = sum_4 - quotient_2;
         });
         grad_x_block.finish(end - tile);
       }
