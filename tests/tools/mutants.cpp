@@ -146,12 +146,20 @@ class Original {
     test::Given given;
     for (const kernel::Pass& pass : subject_.manifest.passes)
       for (const kernel::Step& step : pass.steps)
-        for (const kernel::Entry& entry : step.entries) {
-          std::vector<std::string>& all = given[entry.symbol];
-          for (const kernel::Argument& argument : entry.arguments)
-            all.push_back(argument.kind == kernel::Argument::Kind::Size ? argument.of : "");
-        }
+        for (const kernel::Entry& entry : step.entries)
+          for (const kernel::Argument& argument : entry.arguments) given[entry.symbol].push_back(text_of(argument));
     return given;
+  }
+  // A size, or a stride of what one pass saves for another: two of one shape are laid alike, and no caller lays them.
+  std::string text_of(const kernel::Argument& argument) const {
+    if (argument.kind == kernel::Argument::Kind::Size) return argument.of;
+    if (argument.kind != kernel::Argument::Kind::Stride) return "";
+    for (const kernel::Pass& pass : subject_.manifest.passes)
+      for (const kernel::Buffer& buffer : pass.buffers)
+        if (buffer.name == argument.of && buffer.role == kernel::Role::Saved)
+          return "stride " + std::to_string(argument.dimension) + " of [" + join(buffer.shape, ", ") + "] like " +
+                 join(buffer.strides_like, ", ");
+    return "";
   }
 
   Result<std::string> code_of(const device::Sources& files, const std::string& file,

@@ -425,7 +425,7 @@ class Mutator {
            trim(lines_[at + 2].text) == "if (slot * kVector < cached)";
   }
 
-  // Does the manifest hand one size to both parameters of a kernel?
+  // Does the manifest hand one value to both parameters of a kernel?
   bool is_given_the_same(const std::string& function, const std::string& one, const std::string& other) const {
     const auto given = given_.find(function);
     if (given == given_.end()) return false;

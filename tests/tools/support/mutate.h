@@ -15,7 +15,8 @@
 //   which of its two turns a reduction begins with
 //   which thread stores what every thread of the block has, bit for bit, after a reduction: the first of at least 32, or
 //   the second
-//   one parameter of a kernel for another, where the manifest hands both the same size
+//   one parameter of a kernel for another, where the manifest hands both the same size, or strides of two tensors of one
+//   shape that one pass saves for another: it lays them alike, and no caller lays them
 //   how early a loop that takes eight at once leaves the rest to one that takes one
 //   where a tile begins, in kernels that add what workers left: it is the first, and the only one
 //   blocks that compute nothing, and templates that no kernel of the file instantiates
@@ -37,7 +38,7 @@ struct Mutant {
   std::string before, after;  // the line, trimmed
 };
 
-// What a kernel's parameters are given, in order, by the kernel's name; "" where it is no size.
+// What a kernel's parameters are given, in order, by the kernel's name: those of one text have one value; "": unknown.
 using Given = std::map<std::string, std::vector<std::string>>;
 
 // Every mutant of a file, in the order of its lines. Functions named in `skipped` are left as they are.
