@@ -117,5 +117,13 @@ KW_DEVICE wide<T> round_to(Value value) {
   else
     return static_cast<wide<T>>(T(static_cast<wide<T>>(value)));
 }
+// The same through another type, which is one rounding where the two are the same.
+template <class Via, class T, class Value>
+KW_DEVICE wide<T> round_via(Value value) {
+  if constexpr (is_same<Via, T>)
+    return round_to<T>(value);
+  else
+    return round_to<T>(round_to<Via>(value));
+}
 
 }  // namespace kw

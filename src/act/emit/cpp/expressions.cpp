@@ -76,10 +76,9 @@ Expression Expressions::convert(Expression expression, const std::string& cpp_ty
 
 Expression Expressions::round(const Expression& expression, ir::Type type, bool own) const {
   const std::string& text = expression.type == types_.computed(type) ? expression.text_in_context() : expression.text;
-  if (merges_roundings)
-    if (std::optional<Rounded> inner = as_rounded(text))
-      return {"kw::round_via<" + inner->type + ", " + types_.stored(type) + ">(" + inner->text + ")", Binding::Primary,
-              types_.computed(type)};
+  if (std::optional<Rounded> inner = as_rounded(text))
+    return {"kw::round_via<" + inner->type + ", " + types_.stored(type) + ">(" + inner->text + ")", Binding::Primary,
+            types_.computed(type)};
   const char* function = merges_roundings && (own || only_type_ == type) ? "kw::round_own<" : "kw::round_to<";
   return {function + types_.stored(type) + ">(" + text + ")", Binding::Primary, types_.computed(type)};
 }

@@ -38,7 +38,7 @@ class Expressions {
   // A function that divides floats, where the sign alone is not what the target wants.
   std::string division = {};
 
-  // Whether the target's runtime has round_via and its kin, which round once where two types turn out to be one.
+  // Whether the target's runtime has round_own and round_before, which do not round what is, or will be, of their type.
   bool merges_roundings = false;
 
   // Whether what is written now is a body that serves single elements and lanes of them alike.

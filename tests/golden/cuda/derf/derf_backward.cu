@@ -179,8 +179,7 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
             const T32 sum = kw::round_to<T>(kw::round_to<T>(alpha_i * x_i) + shift__i);
             const T32 product = kw::round_to<T>(T32(1.1283791670955126) *
                 kw::round_to<T>(kw::exp(-kw::round_to<T>(sum * sum))));
-            const T32 product_2 = kw::round_to<T>(kw::round_to<T>(kw::round_to<TW>(d_y_i * TW32(weight_v[k]))) *
-                product);
+            const T32 product_2 = kw::round_to<T>(kw::round_via<TW, T>(d_y_i * TW32(weight_v[k])) * product);
             const TW32 product_3 = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(kw::erf(sum))));
             if (!kRagged || row_mask >> k & 1) grad_alpha_slices_part += kw::round_to<T>(product_2 * x_i);
             if (!kRagged || row_mask >> k & 1) grad_shift_slices_part += product_2;

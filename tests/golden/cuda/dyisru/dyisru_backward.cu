@@ -169,7 +169,7 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const TW32 d_y_i = d_y_v[v][k];
-            const T32 rounded = kw::round_to<T>(kw::round_to<TW>(d_y_i * TW32(weight_v[k])));
+            const T32 rounded = kw::round_via<TW, T>(d_y_i * TW32(weight_v[k]));
             const T32 x_i = x_v[v][k];
             const T32 rsqrt = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(kw::round_to<T>(x_i * x_i) + alpha_i)));
             const T32 product = kw::round_to<T>(kw::round_to<T>(T32(-0.5) * kw::round_to<T>(rounded * x_i)) *

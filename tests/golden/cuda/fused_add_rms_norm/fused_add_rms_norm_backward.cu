@@ -192,8 +192,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const WT32 d_y0_i = d_y0_v[v][k];
-            const T32 rounded_2 = kw::round_to<T>(kw::round_to<WT>(d_y0_i * WT32(weight_v[k])));
-            const float rounded = rounded_2;
+            const float rounded = kw::round_via<WT, T>(d_y0_i * WT32(weight_v[k]));
             if (kKeep) rounded_kept[v][k] = rounded;
             const float h = y1_v[v][k];
             const float h_2 = h * rstd_i;
@@ -249,8 +248,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
           kw::Vector<T, kVector> grad_residual_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 rounded_2 = kw::round_to<T>(kw::round_to<WT>(WT32(d_y0_v[v][k]) * WT32(weight_v[k])));
-            const float rounded = kKeep ? rounded_kept[v][k] : rounded_2;
+            const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y0_v[v][k]) *
+                WT32(weight_v[k]));
             const float h = y1_v[v][k];
             const float d_h = rounded * rstd_i + 2.0f * (quotient * h);
             const T32 d_residual = kw::round_to<T>(T32(d_y1_v[v][k]) + kw::round_to<T>(d_h));

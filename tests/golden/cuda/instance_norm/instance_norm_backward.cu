@@ -115,7 +115,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const WT32 d_y_i = d_y_v[v][k];
-            const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(d_y_i * WT32(weight_i)));
+            const T32 d_normed = kw::round_via<WT, T>(d_y_i * WT32(weight_i));
             const T32 x_i = x_v[v][k];
             const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(x_i - mean_i), std_i));
             const T32 quotient = kw::round_to<T>(kw::divide(d_normed, std_i));
@@ -213,7 +213,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 d_normed = kw::round_to<T>(kw::round_to<WT>(WT32(d_y_v[v][k]) * WT32(weight_i)));
+            const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_v[v][k]) * WT32(weight_i));
             const T32 quotient = kKeep ? quotient_kept[v][k] : kw::round_to<T>(kw::divide(d_normed, std_i));
             const T32 difference = T32(2.0) * (quotient_4 * (T32(x_v[v][k]) - mean_2_i)) - quotient_5;
             grad_x_v[k] = T(kw::round_to<T>(quotient + kw::round_to<T>(difference)) - quotient_6);

@@ -171,7 +171,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
             const WT32 d_y_i = d_y_v[v][k];
-            const float rounded = kw::round_to<T>(kw::round_to<WT>(d_y_i * WT32(weight_v[k])));
+            const float rounded = kw::round_via<WT, T>(d_y_i * WT32(weight_v[k]));
             if (kKeep) rounded_kept[v][k] = rounded;
             const float x_2 = x_v[v][k];
             const float x_3 = x_2 * rstd_i;
@@ -224,8 +224,8 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 rounded_2 = kw::round_to<T>(kw::round_to<WT>(WT32(d_y_v[v][k]) * WT32(weight_v[k])));
-            const float rounded = kKeep ? rounded_kept[v][k] : rounded_2;
+            const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y_v[v][k]) *
+                WT32(weight_v[k]));
             const float x_2 = x_v[v][k];
             const float d_x = rounded * rstd_i + 2.0f * (quotient * x_2);
             grad_x_v[k] = T(d_x);

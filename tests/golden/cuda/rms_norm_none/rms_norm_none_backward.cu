@@ -159,7 +159,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
           for (int k = 0; k < kVector; ++k) {
             const TW32 d_y_i = d_y_v[v][k];
             const T32 x_i = x_v[v][k];
-            const T32 product = kw::round_to<T>(kw::round_to<T>(kw::round_to<TW>(d_y_i * TW32(weight_v[k]))) * x_i);
+            const T32 product = kw::round_to<T>(kw::round_via<TW, T>(d_y_i * TW32(weight_v[k])) * x_i);
             const TW32 product_2 = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rstd_i)));
             if (!kRagged || row_mask >> k & 1) sum_sum_part += product;
             grad_weight_slices_terms[k] = product_2;
@@ -176,10 +176,10 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
     turn = 1 - turn;
     const T32 sum = kw::round_to<T>(sum_sum);
-    const T32 product_3 = kw::round_to<T>(T32(-0.5) * sum);
-    const T32 product_4 = kw::round_to<T>(rstd_i * rstd_i);
-    const T32 product_5 = kw::round_to<T>(product_4 * rstd_i);
-    const T32 d_mean_square = kw::round_to<T>(product_3 * product_5);
+    const T32 product_4 = kw::round_to<T>(T32(-0.5) * sum);
+    const T32 product_5 = kw::round_to<T>(rstd_i * rstd_i);
+    const T32 product_6 = kw::round_to<T>(product_5 * rstd_i);
+    const T32 d_mean_square = kw::round_to<T>(product_4 * product_6);
     const T32 quotient = kw::round_to<T>(kw::divide(d_mean_square, T32(cols)));
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -209,9 +209,9 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < kVector; ++k) {
-            const T32 rounded = kw::round_to<T>(kw::round_to<TW>(TW32(d_y_v[v][k]) * TW32(weight_v[k])));
-            const T32 product_6 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_v[v][k])));
-            grad_x_v[k] = T(kw::round_to<T>(rounded * rstd_i) + product_6);
+            const T32 product_3 = kw::round_to<T>(kw::round_via<TW, T>(TW32(d_y_v[v][k]) * TW32(weight_v[k])) * rstd_i);
+            const T32 product_7 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_v[v][k])));
+            grad_x_v[k] = T(product_3 + product_7);
           }
           kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
         }
