@@ -39,6 +39,14 @@ inline void prefetch(Row<Element, kUnit> row, int64_t first, int64_t n) {
     for (int64_t i = 0; i < n; i += kLineElements) __builtin_prefetch(row.data + first + i, 0, 2);  // second level
 }
 
+// Of a loop through neighbouring rows, at an element of this one: touches the page that it comes to eight pages later,
+// which may lie beyond the tensor, so that the page's address is known by then. What the page holds comes in as usual.
+template <class Element, bool kUnit>
+inline void look_ahead(Row<Element, kUnit> row, int64_t at) {
+  constexpr int64_t kAhead = 8 * 4096 / static_cast<int64_t>(sizeof(Element));
+  if constexpr (kUnit) __builtin_prefetch(row.data + at + kAhead, std::is_const_v<Element> ? 0 : 1, 3);
+}
+
 template <class Element, int kDimensions>
 struct Tensor {
   Element* data;

@@ -181,6 +181,7 @@ void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, 
   in.before.append(stores.before);
   in.body.append(stores.body);
   in.after.append(stores.after);
+  if (nest_.loop.empty()) look_ahead(in);
   out.append(within(in));
   leave(outside, hoisted);
   for (const auto& [v, name] : arrays) {

@@ -201,6 +201,10 @@ void KernelBase::finish(const std::vector<Ordered>& combined, Lines& out, const 
     }
 }
 
+void KernelBase::look_ahead(InnerLoop& inner) const {
+  for (const std::string& row : scopes_.rows_gone_through()) inner.before.line("kw::look_ahead(" + row + ", tile);");
+}
+
 void KernelBase::leave(const Expressions::Environment& outside, const Expressions::Environment& hoisted) {
   scopes_.expressions.environment = outside;
   for (const auto& [v, expression] : hoisted)

@@ -35,6 +35,8 @@ class KernelBase {
   void finish(const std::vector<Accumulator>& sums, Lines& out);
   // Likewise; `tuple` follows the variable's name.
   void finish(const std::vector<Ordered>& combined, Lines& out, const std::string& tuple);
+  // While a loop works on a tile, the pages that it comes to some tiles later are looked up.
+  void look_ahead(InnerLoop& inner) const;
   // Leaves the loops of a stage: values further out stay known, those of the loops do not.
   void leave(const Expressions::Environment& outside, const Expressions::Environment& hoisted);
   // The parallel loops around `body`, from the skeleton `plain`, or `sliced` where sums ride along.

@@ -16,7 +16,7 @@ class RowKernel : public KernelBase {
   std::string suffix() const override { return "_rows"; }
   void write() override { rows(); }
   void rows();
-  void row_stage(size_t s, bool last, Lines& out);
+  void row_stage(size_t s, bool first, bool last, Lines& out);
   // Elements that are dear to compute and wanted again by a later stage.
   std::vector<Kept> kept_by(size_t s, Lines& out);
   int cost(ValueId value, std::set<ValueId>& seen) const;
@@ -34,7 +34,10 @@ void RowKernel::rows() {
   int64_t done = 0;
   for (size_t s = 0; s < kernel_.stages.size(); ++s) {
     const Stage& stage = kernel_.stages[s];
-    if (!stage.loop.empty()) row_stage(s, ++done == loops && loops > 1, point);
+    if (!stage.loop.empty()) {
+      ++done;
+      row_stage(s, done == 1, done == loops && loops > 1, point);
+    }
     after(stage, point);
   }
   Lines body;
@@ -98,7 +101,7 @@ Expression RowKernel::kept_element(const Kept& keep) const {
   return {"kw::to<" + type + ">(" + element + ")", Binding::Primary, type, element, type};
 }
 
-void RowKernel::row_stage(size_t s, bool last, Lines& out) {
+void RowKernel::row_stage(size_t s, bool first, bool last, Lines& out) {
   const Stage& stage = kernel_.stages[s];
   const std::vector<Kept> kept = kept_by(s, out);
   const std::vector<Accumulator> sums = inner_.accumulators(stage);
@@ -119,6 +122,7 @@ void RowKernel::row_stage(size_t s, bool last, Lines& out) {
     in.after.line(one.total + ".add(kw::tile_combine(" + one.terms + ", end - tile));");
   const bool tiled = !in.before.empty() || !in.after.empty();
   if (last && tiled && nest_.loop.empty()) fetch_next_rows(in);
+  if (first && tiled && !nest_.loop.empty()) look_ahead(in);
   for (LoopAxisId axis : nest_.loop) out.open(loop_header(axis) + " {");
   out.append(row);
   out.append(line_loop(in, tiled));

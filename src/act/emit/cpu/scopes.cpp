@@ -195,8 +195,18 @@ std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>
     const bool all_points = std::all_of(nest_.parallel.begin(), nest_.parallel.end(),
                                         [&](LoopAxisId axis) { return contains(others, axis); });
     if (last && !workspace && where == Level::Point && all_points) rows_of_points_[name->second] = buffer;
+    const std::vector<LoopAxisId> around = nest_.around();
+    const bool own = std::all_of(around.begin(), around.end(), [&](LoopAxisId axis) { return contains(others, axis); });
+    if (last && !workspace && own) own_rows_.insert(from);
   }
   return name->second;
+}
+
+std::vector<std::string> Scopes::rows_gone_through() const {
+  std::vector<std::string> rows;
+  for (const auto& [from, level] : rows_in_scope_)
+    if (own_rows_.contains(from)) rows.push_back(row_names_.at(from));
+  return rows;
 }
 
 std::string Scopes::element(BufferId buffer, const std::vector<Index>& at, bool slice) {

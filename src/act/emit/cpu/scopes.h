@@ -48,6 +48,8 @@ class Scopes {
   const std::set<BufferId>& unit_rows() const { return unit_rows_; }
   // The rows that lie next to each other from one parallel point to the next, by name.
   const std::map<std::string, BufferId>& rows_of_points() const { return rows_of_points_; }
+  // The rows in scope that every point of every loop has for itself: what the kernel goes through from end to end.
+  std::vector<std::string> rows_gone_through() const;
   // How often a value is used in the whole kernel.
   int uses(ValueId value) const { return uses_[static_cast<size_t>(value)]; }
 
@@ -69,6 +71,7 @@ class Scopes {
   Lines* row_lines_[4] = {};
   std::set<BufferId> unit_rows_;
   std::map<std::string, BufferId> rows_of_points_;
+  std::set<std::string> own_rows_;  // what they are made from, as in rows_in_scope_
 };
 
 }  // namespace kw::act::cpu

@@ -89,6 +89,7 @@ void WholeKernel::whole_stage(const Stage& stage, Lines& out) {
     if (sum.partial()) in.after.line(sum.add_partial());
   for (const Ordered& one : combined)
     in.after.line(one.total + ".add(kw::tile_combine(" + one.terms + ", end - tile));");
+  look_ahead(in);
   Lines before;
   before.append(row);
   before.append(in.before);

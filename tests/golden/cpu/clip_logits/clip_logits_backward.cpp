@@ -63,6 +63,9 @@ void clip_logits_backward_whole(kw::Tensor<const T, 2> similarity, kw::Tensor<co
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_similarity_block(grad_similarity_row, tile,
           stream_grad_similarity);
       const auto grad_similarity_tile = grad_similarity_block.row();
+      kw::look_ahead(d_y0_row, tile);
+      kw::look_ahead(grad_similarity_row, tile);
+      kw::look_ahead(similarity_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto d_y0_i = kw::to<T32>(d_y0_row[col]);
         terms[col - tile] = kw::round_own<T>(d_y0_i * kw::to<T32>(similarity_row[col]));

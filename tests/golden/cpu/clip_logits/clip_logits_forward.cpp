@@ -51,6 +51,8 @@ void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity, kw::Tenso
       const auto y0_row = y0.row<kUnit>(row);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y0_block(y0_row, tile, stream_y0);
       const auto y0_tile = y0_block.row();
+      kw::look_ahead(similarity_row, tile);
+      kw::look_ahead(y0_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         y0_tile[col - tile] = kw::to<T32>(similarity_row[col]) * scale_i;
       });

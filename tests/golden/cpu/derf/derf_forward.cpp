@@ -59,6 +59,8 @@ void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<TW, kUnit, kTile, false> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
           const T32 sum = kw::round_own<T>(kw::round_own<T>(alpha_i * T32(x_row[i_hidden])) + shift__i);

@@ -57,6 +57,8 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<TW, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_i = kw::to<T32>(x_row[i_hidden]);
           const auto rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));

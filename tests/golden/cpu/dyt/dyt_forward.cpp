@@ -58,6 +58,8 @@ void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<WT, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto product = kw::round_own<WT>(kw::to<WT32>(alpha_i) * kw::to<WT32>(x_row[i_hidden]));
           const auto product_2 = kw::round_own<WT>(kw::to<WT32>(weight_row[i_hidden]) *

@@ -58,6 +58,9 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
         const auto grad_x_tile = grad_x_block.row();
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block_2(grad_x_row, tile + (x_2 / 2), stream_grad_x);
         const auto grad_x_tile_2 = grad_x_block_2.row();
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_half) KW_INLINE {
           const auto d_y_i = kw::to<T32>(d_y_row[i_half]);
           const auto product = kw::round_own<T>(d_y_i * kw::to<T32>(x_row[i_half + x_2 / 2]));

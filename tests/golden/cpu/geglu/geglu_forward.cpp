@@ -47,6 +47,8 @@ void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, int64_
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_x_2_2) KW_INLINE {
           const auto x_i = kw::to<T32>(x_row[i_x_2_2]);
           const auto product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));

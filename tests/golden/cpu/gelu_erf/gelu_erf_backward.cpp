@@ -43,6 +43,9 @@ void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2>
       const auto grad_x_row = grad_x.row<kUnit>(row);
       kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
+      kw::look_ahead(d_y_row, tile);
+      kw::look_ahead(grad_x_row, tile);
+      kw::look_ahead(x_row, tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 d_y_i = d_y_row[col];

@@ -39,6 +39,8 @@ void gelu_erf_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int
       const auto y_row = y.row<kUnit>(row);
       kw::OutputTile<T, kUnit, kTile, false> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];

@@ -87,6 +87,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_weight_slices_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_bias_slices_terms;
+            kw::look_ahead(d_y_row, tile);
+            kw::look_ahead(x_row, tile);
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
               const auto product = d_y_i * norm_weight_i;

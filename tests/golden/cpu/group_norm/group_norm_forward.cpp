@@ -64,6 +64,7 @@ void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> no
           for (int64_t tile = 0; tile < width; tile += kTile) {
             const int64_t end = kw::min(width, tile + kTile);
             kw::TileSum<T32, kTile, kByLanes> terms;
+            kw::look_ahead(x_row, tile);
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               terms[i_width - tile] = kw::to<T32>(x_row[i_width]);
             });

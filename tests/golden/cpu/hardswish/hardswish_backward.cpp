@@ -51,6 +51,9 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, channel, i_height);
           kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
+          kw::look_ahead(d_y_row, tile);
+          kw::look_ahead(grad_x_row, tile);
+          kw::look_ahead(x_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto quotient = kw::round_own<T>(kw::to<T32>(d_y_row[i_width]) * T32(1.0 / 6.0));
             const auto x_i = kw::to<T32>(x_row[i_width]);

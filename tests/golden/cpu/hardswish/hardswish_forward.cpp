@@ -44,6 +44,8 @@ void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, in
           const auto y_row = y.row<kUnit>(i_batch, channel, i_height);
           kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
           const auto y_tile = y_block.row();
+          kw::look_ahead(x_row, tile);
+          kw::look_ahead(y_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto x_i = kw::to<T32>(x_row[i_width]);
             const auto sum = kw::round_own<T>(x_i + T32(3.0));

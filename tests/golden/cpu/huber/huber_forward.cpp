@@ -50,6 +50,8 @@ void huber_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
       const auto pred_row = pred.row<kUnit>(row);
       const auto target_row = target.row<kUnit>(row);
       kw::TileSum<T32, kTile, kByLanes> terms;
+      kw::look_ahead(pred_row, tile);
+      kw::look_ahead(target_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
         const auto error = kw::abs(difference);

@@ -85,6 +85,8 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
           kw::TileSum<WT32, kTile, kByLanes> grad_weight_slices_terms;
           kw::TileSum<WT32, kTile, kByLanes> grad_bias_slices_terms;
+          kw::look_ahead(d_y_row, tile);
+          kw::look_ahead(x_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto d_y_i = kw::to<WT32>(d_y_row[i_width]);
             const auto d_normed = kw::round_via<WT, T>(d_y_i * kw::to<WT32>(weight_i));

@@ -62,6 +62,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
           const int64_t end = kw::min(width, tile + kTile);
           kw::TileSum<T32, kTile, kByLanes> mean_i_terms;
           kw::TileSum<T32, kTile, kByLanes> mean_2_i_terms;
+          kw::look_ahead(x_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto x_i = kw::to<T32>(x_row[i_width]);
             mean_i_terms[i_width - tile] = x_i;

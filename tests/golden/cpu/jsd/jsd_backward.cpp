@@ -71,6 +71,10 @@ void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const 
       kw::OutputTile<T, kUnit, kTile, false> grad_log_teacher_block(grad_log_teacher_row, tile,
           stream_grad_log_teacher);
       const auto grad_log_teacher_tile = grad_log_teacher_block.row();
+      kw::look_ahead(grad_log_student_row, tile);
+      kw::look_ahead(grad_log_teacher_row, tile);
+      kw::look_ahead(log_student_row, tile);
+      kw::look_ahead(log_teacher_row, tile);
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 log_student_i = log_student_row[i_vocab];

@@ -53,6 +53,10 @@ void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const 
       const auto grad_log_pred_tile = grad_log_pred_block.row();
       kw::OutputTile<T, kUnit, kTile, false> grad_target_block(grad_target_row, tile, stream_grad_target);
       const auto grad_target_tile = grad_target_block.row();
+      kw::look_ahead(grad_log_pred_row, tile);
+      kw::look_ahead(grad_target_row, tile);
+      kw::look_ahead(log_pred_row, tile);
+      kw::look_ahead(target_row, tile);
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 target_i = target_row[i_vocab];

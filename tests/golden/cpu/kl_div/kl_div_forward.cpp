@@ -46,6 +46,8 @@ void kl_div_forward_whole(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2
       const auto target_row = target.row<kUnit>(token);
       const auto log_pred_row = log_pred.row<kUnit>(token);
       kw::TileSum<T32, kTile, false> terms;
+      kw::look_ahead(log_pred_row, tile);
+      kw::look_ahead(target_row, tile);
 #pragma omp simd
       for (int64_t i_vocab = tile; i_vocab < end; ++i_vocab) {
         const T32 target_i = target_row[i_vocab];

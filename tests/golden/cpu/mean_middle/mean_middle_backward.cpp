@@ -42,6 +42,7 @@ void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> 
         const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
+        kw::look_ahead(grad_x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           grad_x_tile[i_hidden - tile] = kw::to<T32>(d_y_row[i_hidden]) / by_seq;
         });

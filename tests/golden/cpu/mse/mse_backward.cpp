@@ -49,6 +49,10 @@ void mse_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> t
       const auto grad_pred_tile = grad_pred_block.row();
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_target_block(grad_target_row, tile, stream_grad_target);
       const auto grad_target_tile = grad_target_block.row();
+      kw::look_ahead(grad_pred_row, tile);
+      kw::look_ahead(grad_target_row, tile);
+      kw::look_ahead(pred_row, tile);
+      kw::look_ahead(target_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
         const auto grad_pred_i = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * difference));

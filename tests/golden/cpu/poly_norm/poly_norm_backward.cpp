@@ -219,6 +219,7 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
     const auto grad_weight_row = grad_weight.row<kUnit>();
     kw::OutputTile<W, kUnit, kTile, false> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
     const auto grad_weight_tile = grad_weight_block.row();
+    kw::look_ahead(grad_weight_row, tile);
 #pragma omp simd
     for (int64_t axis = tile; axis < end; ++axis) {
       const float sum = rounded + (axis == 2 ? total_i : 0.0f) + (rounded + (axis == 1 ? total_2_i : 0.0f));

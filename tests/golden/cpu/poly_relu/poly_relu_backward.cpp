@@ -84,6 +84,9 @@ void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const float, 
       kw::TileSum<float, kTile, kByLanes> sum_4_terms;
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
+      kw::look_ahead(d_y_row, tile);
+      kw::look_ahead(grad_x_row, tile);
+      kw::look_ahead(x_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
         const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
         const auto x_i = kw::to<float>(x_row[i_hidden]);
@@ -138,6 +141,7 @@ void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
     const auto grad_weight_row = grad_weight.row<kUnit>();
     kw::OutputTile<W, kUnit, kTile, false> grad_weight_block(grad_weight_row, tile, stream_grad_weight);
     const auto grad_weight_tile = grad_weight_block.row();
+    kw::look_ahead(grad_weight_row, tile);
 #pragma omp simd
     for (int64_t axis = tile; axis < end; ++axis) {
       const float sum = rounded + (axis == 2 ? reduced_i : 0.0f) + (rounded + (axis == 1 ? reduced_2_i : 0.0f));

@@ -69,6 +69,8 @@ void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_i = kw::to<float>(x_row[i_hidden]);
           const auto h = kw::choose(x_i <= 0.0f, 0.0f, x_i);

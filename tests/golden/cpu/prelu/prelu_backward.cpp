@@ -61,6 +61,9 @@ void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight
           kw::TileSum<TW32, kTile, kByLanes> terms;
           kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
+          kw::look_ahead(d_y_row, tile);
+          kw::look_ahead(grad_x_row, tile);
+          kw::look_ahead(x_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto x_i = kw::to<TW32>(x_row[i_width]);
             const auto holds = TW32(0.0) < x_i;

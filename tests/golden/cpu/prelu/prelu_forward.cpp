@@ -52,6 +52,8 @@ void prelu_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> wei
           const TW32 weight_i = weight(channel);
           kw::OutputTile<TW, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
           const auto y_tile = y_block.row();
+          kw::look_ahead(x_row, tile);
+          kw::look_ahead(y_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto x_i = kw::to<TW32>(x_row[i_width]);
             y_tile[i_width - tile] = kw::choose(TW32(0.0) < x_i, x_i, weight_i * x_i);

@@ -40,6 +40,8 @@ void relu_squared_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y,
       const auto y_row = y.row<kUnit>(row);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto x_i = kw::to<T32>(x_row[col]);
         const auto chosen = kw::choose(x_i <= T32(0.0), T32(0.0), x_i);

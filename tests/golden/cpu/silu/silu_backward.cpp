@@ -44,6 +44,9 @@ void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y
       const auto grad_x_row = grad_x.row<kUnit>(row);
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
+      kw::look_ahead(d_y_row, tile);
+      kw::look_ahead(grad_x_row, tile);
+      kw::look_ahead(x_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto d_y_i = kw::to<T32>(d_y_row[col]);
         const auto x_i = kw::to<T32>(x_row[col]);

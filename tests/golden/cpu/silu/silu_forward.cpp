@@ -40,6 +40,8 @@ void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int64_t
       const auto y_row = y.row<kUnit>(row);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto x_i = kw::to<T32>(x_row[col]);
         y_tile[col - tile] = x_i * kw::round_own<T>(kw::sigmoid(x_i));

@@ -56,6 +56,11 @@ void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3
         const auto grad_gate_tile = grad_gate_block.row();
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_up_block(grad_up_row, tile, stream_grad_up);
         const auto grad_up_tile = grad_up_block.row();
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(gate_row, tile);
+        kw::look_ahead(grad_gate_row, tile);
+        kw::look_ahead(grad_up_row, tile);
+        kw::look_ahead(up_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_intermediate) KW_INLINE {
           const auto d_y_i = kw::to<T32>(d_y_row[i_intermediate]);
           const auto product = kw::round_own<T>(d_y_i * kw::to<T32>(up_row[i_intermediate]));

@@ -43,6 +43,9 @@ void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3>
         const auto y_row = y.row<kUnit>(i_batch, i_seq);
         kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
+        kw::look_ahead(gate_row, tile);
+        kw::look_ahead(up_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_intermediate) KW_INLINE {
           const auto gate_i = kw::to<T32>(gate_row[i_intermediate]);
           y_tile[i_intermediate - tile] = kw::round_own<T>(gate_i * kw::sigmoid(gate_i)) *

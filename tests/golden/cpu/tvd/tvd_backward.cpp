@@ -49,6 +49,10 @@ void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, k
       const auto grad_p_tile = grad_p_block.row();
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_q_block(grad_q_row, tile, stream_grad_q);
       const auto grad_q_tile = grad_q_block.row();
+      kw::look_ahead(grad_p_row, tile);
+      kw::look_ahead(grad_q_row, tile);
+      kw::look_ahead(p_row, tile);
+      kw::look_ahead(q_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
         const auto difference = kw::round_own<T>(kw::to<T32>(p_row[i_vocab]) - kw::to<T32>(q_row[i_vocab]));
         const auto grad_p_i = kw::round_own<T>(quotient * kw::sign(difference));
