@@ -4,6 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
+// A call asks the same of the same tensor in the guards of several kernels, and computes the same size for several
+// launches: a function of its own is asked once, and compiled once.
+#define KW_QUESTION [[gnu::noinline, gnu::pure]]
+#define KW_FORMULA [[gnu::noinline, gnu::const]]
+
 namespace kw_host {
 
 inline constexpr int kMaxRank = 8;
@@ -31,13 +36,13 @@ struct View {
 
 constexpr std::int64_t min(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 constexpr std::int64_t max(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+KW_FORMULA constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   const std::int64_t quotient = a / b;
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - floor_div(a, b) * b; }
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
-constexpr std::int64_t next_pow2(std::int64_t a) {
+KW_FORMULA constexpr std::int64_t next_pow2(std::int64_t a) {
   std::int64_t power = 1;
   while (power < a) power *= 2;
   return power;
@@ -47,14 +52,14 @@ constexpr bool fits_i32(std::int64_t value) { return value == static_cast<std::i
 inline std::int64_t bytes(const View& view) { return bytes_of(view.dtype); }
 inline std::int64_t shape(const View& view, std::int64_t d) { return view.sizes[d < 0 ? d + view.rank : d]; }
 inline std::int64_t stride(const View& view, std::int64_t d) { return view.strides[d < 0 ? d + view.rank : d]; }
-inline std::int64_t numel(const View& view) {
+KW_QUESTION inline std::int64_t numel(const View& view) {
   std::int64_t count = 1;
   for (std::int64_t d = 0; d < view.rank; ++d) count *= view.sizes[d];
   return count;
 }
 
 // A dimension of size one has no say in any of these, and nor has anything in a tensor without elements.
-inline bool dense(const View& view) {
+KW_QUESTION inline bool dense(const View& view) {
   if (numel(view) == 0) return true;
   std::int64_t expected = 1;
   for (std::int64_t d = view.rank; d-- > 0;) {
@@ -66,7 +71,7 @@ inline bool dense(const View& view) {
 }
 
 // Without gap or overlap, in whatever order of dimensions.
-inline bool packed(const View& view) {
+KW_QUESTION inline bool packed(const View& view) {
   if (numel(view) == 0) return true;
   std::int64_t expected = 1;
   bool seen[kMaxRank] = {};
@@ -83,11 +88,11 @@ inline bool packed(const View& view) {
   return true;
 }
 
-inline bool unit(const View& view) {
+KW_QUESTION inline bool unit(const View& view) {
   return view.rank == 0 || numel(view) == 0 || view.sizes[view.rank - 1] == 1 || view.strides[view.rank - 1] == 1;
 }
 
-inline bool aligned(const View& view, std::int64_t to) {
+KW_QUESTION inline bool aligned(const View& view, std::int64_t to) {
   if (numel(view) == 0) return true;
   if (reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(to) != 0) return false;
   for (std::int64_t d = 0; d < view.rank; ++d)
@@ -96,7 +101,7 @@ inline bool aligned(const View& view, std::int64_t to) {
 }
 
 // Its address alone.
-inline bool starts(const View& view, std::int64_t at) {
+KW_QUESTION inline bool starts(const View& view, std::int64_t at) {
   return numel(view) == 0 || reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(at) == 0;
 }
 
@@ -104,7 +109,7 @@ inline bool same_shape(const View& a, const std::int64_t* sizes, std::int64_t ra
   return a.rank == rank && std::memcmp(a.sizes, sizes, static_cast<std::size_t>(rank) * sizeof(std::int64_t)) == 0;
 }
 
-inline bool same_strides(const View& a, const View& b) {
+KW_QUESTION inline bool same_strides(const View& a, const View& b) {
   if (!same_shape(a, b.sizes, b.rank)) return false;
   if (numel(a) == 0) return true;
   for (std::int64_t d = 0; d < a.rank; ++d)
