@@ -218,19 +218,34 @@ def test_what_cannot_be_meant_is_refused_and_writes_nothing(kw, understood, chec
     assert texts(checkout) == before
 
 
+def test_a_module_that_cannot_be_made_anew_is_refused(kw, checkout, tmp_path):
+    (tmp_path / "ramp.py").write_text(
+        "import torch\nfrom torch import nn\n\n\nclass Ramp(nn.Module):\n    def __init__(self, n):\n"
+        "        super().__init__()\n        self.weight = nn.Parameter(torch.linspace(0, 1, n))\n\n"
+        "    def forward(self, x):\n        return x * self.weight\n\n\n"
+        "def get_inputs():\n    return [torch.randn(8, 16)]\n\n\ndef get_init_inputs():\n    return [16]\n"
+    )
+    assert kw("understand", tmp_path / "ramp.py").returncode == 0
+    before = texts(checkout)
+    run = act(kw, "ramp")
+    assert run.returncode == 2 and "its parameter weight begins as" in run.stderr, run.stderr
+    assert texts(checkout) == before
+
+
 @pytest.mark.parametrize(
-    "example, words",
+    "example, lines",
     [
-        ("dyt", "its parameter alpha begins as"),
-        ("group_norm", "its parameter norm.weight belongs to a module inside of it"),
+        ("dyt", ["def __init__(self, alpha_init, hidden):", "self.alpha = nn.Parameter(torch.full((1,), alpha_init))"]),
+        ("group_norm", ["self.norm_weight = nn.Parameter(torch.ones(channels))"]),
+        ("poly_norm", ["ctx.weight_dtype = weight.dtype"]),
     ],
 )
-def test_a_module_that_cannot_be_made_anew_is_refused(kw, checkout, example, words):
+def test_modules_begin_their_parameters_as_the_source_does(kw, checkout, example, lines):
     assert kw("understand", ROOT / "examples" / f"{example}.py").returncode == 0
-    before = texts(checkout)
     run = act(kw, example)
-    assert run.returncode == 2 and words in run.stderr, run.stderr
-    assert texts(checkout) == before
+    assert run.returncode == 0, run.stderr
+    text = "".join((checkout / f"src/liger_kernel/{part}/{example}.py").read_text() for part in ("ops", "transformers"))
+    assert all(line in text for line in lines), text
 
 
 def test_where_one_file_cannot_be_written_none_is(kw, understood, checkout):

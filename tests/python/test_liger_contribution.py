@@ -28,9 +28,11 @@ def pytest_sessionstart(session):
     test.utils.supports_bfloat16 = lambda: True
 """
 
-# One of each kind: element by element, rows, sums that ride along, several gradients, losses, scalars, columns.
+# One of each kind: element by element, rows, sums that ride along, several gradients, losses, scalars, columns; a
+# parameter that begins with a value, parameters of a module inside of it, a type that the backward does not show.
 EXAMPLES = [
-    "relu_squared", "fused_add_rms_norm", "swiglu", "layer_norm", "l2_normalize", "mean_middle", "huber",
+    "relu_squared", "fused_add_rms_norm", "swiglu", "layer_norm", "l2_normalize", "mean_middle", "huber", "dyt",
+    "group_norm", "poly_norm",
 ]  # fmt: skip
 
 

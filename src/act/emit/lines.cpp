@@ -115,8 +115,15 @@ Lines python_wrapped(const Lines& lines, size_t width) {
     while (open < line.size() &&
            (std::isalnum(static_cast<unsigned char>(line[open])) || line[open] == '_' || line[open] == '.'))
       ++open;
-    const size_t close = open < line.size() && line[open] == '(' ? closing(line, open) : std::string::npos;
-    const bool is_call = close != std::string::npos && (close + 1 == line.size() || line[close + 1] == '.');
+    size_t close = open < line.size() && line[open] == '(' ? closing(line, open) : std::string::npos;
+    bool is_call = close != std::string::npos && (close + 1 == line.size() || line[close + 1] == '.');
+    // A product that is too long for a line of its own, too, is broken in its last brackets.
+    if (!is_call && equals != std::string::npos && line.back() == ')' && pad.size() + 4 + line.size() - from > width) {
+      for (open = line.find('(', from); closing(line, open) + 1 != line.size();)
+        open = line.find('(', closing(line, open));
+      close = line.size() - 1;
+      is_call = true;
+    }
     if (!is_call) {
       if (equals == std::string::npos) {
         out.line(line + comma);

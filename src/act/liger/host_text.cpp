@@ -293,6 +293,16 @@ std::string HostText::shape_text(const Pass& pass, const Buffer& buffer) const {
   return tuple(sizes);
 }
 
+namespace {
+
+const Buffer* shows_type(const Pass& pass, const std::string& type) {
+  const auto shows = [&](const Buffer& buffer) { return buffer.role == Role::Input && buffer.type == type; };
+  const auto input = std::find_if(pass.buffers.begin(), pass.buffers.end(), shows);
+  return input == pass.buffers.end() ? nullptr : &*input;
+}
+
+}  // namespace
+
 Result<std::string> HostText::dtype_text(const Pass& pass, const std::string& type) const {
   KW_TRY(const Names parts, kernel::type_parts(type));
   Names texts;
@@ -303,12 +313,12 @@ Result<std::string> HostText::dtype_text(const Pass& pass, const std::string& ty
       texts.push_back("torch." + std::string(ir::info(*dtype).torch_name));
       continue;
     }
-    const auto shows = [&](const Buffer& buffer) { return buffer.role == Role::Input && buffer.type == part; };
-    const auto input = std::find_if(pass.buffers.begin(), pass.buffers.end(), shows);
-    if (input == pass.buffers.end())
+    const Buffer* input = shows_type(pass, part);
+    const Buffer* before = input ? nullptr : shows_type(form_.forward(), part);
+    if (!input && !before)
       return bad_input(fmt::format("{} cannot become a Liger op: no tensor of its {} pass shows the type {}", form_.op,
                                    pass.name, part));
-    texts.push_back(input->name + ".dtype");
+    texts.push_back(input ? input->name + ".dtype" : before->name + "_dtype");
   }
   std::string out = texts[0];
   for (std::size_t i = 1; i < texts.size(); ++i) out = fmt::format("torch.promote_types({}, {})", out, texts[i]);
@@ -322,6 +332,23 @@ Result<std::string> HostText::allocation(const Pass& pass, const Buffer& buffer)
   KW_TRY(const std::string dtype, dtype_text(pass, buffer.type));
   return fmt::format("torch.empty({}, dtype={}, device={}.device)", shape_text(pass, buffer), dtype,
                      reference_tensor(pass).name);
+}
+
+std::vector<HostText::Given> HostText::given(const Pass& pass) const {
+  std::vector<Given> all;
+  for (const std::string& size : given_sizes(pass)) all.push_back({size, size_of(form_.forward(), size)});
+  std::set<std::string> seen;
+  for (const Buffer& buffer : pass.buffers) {
+    const Result<Names> parts = kernel::type_parts(buffer.type);
+    // What fp32 joins is fp32.
+    if (buffer.role == Role::Input || !parts || has(*parts, "f32")) continue;
+    for (const std::string& part : *parts) {
+      const Buffer* before = shows_type(form_.forward(), part);
+      if (shows_type(pass, part) || !before || !seen.insert(part).second) continue;
+      all.push_back({before->name + "_dtype", before->name + ".dtype"});
+    }
+  }
+  return all;
 }
 
 Names HostText::given_sizes(const Pass& pass) const {

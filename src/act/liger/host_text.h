@@ -25,9 +25,11 @@ class HostText {
   // The statements of a host function: what it checks (the forward does), makes, launches and returns.
   Result<Lines> body(const kernel::Pass& pass) const;
 
-  // Sizes that no tensor of the pass shows: further arguments of its host function; and how another pass has them.
-  std::vector<std::string> given_sizes(const kernel::Pass& pass) const;
-  std::string size_of(const kernel::Pass& pass, const std::string& size) const;
+  // Sizes and types that no tensor of the pass shows: further arguments of its host function.
+  struct Given {
+    std::string name, in_forward;  // weight_dtype; weight.dtype
+  };
+  std::vector<Given> given(const kernel::Pass& pass) const;
 
   bool any_rank() const { return !lead_.empty(); }
   // How many dimensions of the first tensor follow the leading ones, where it may have any rank.
@@ -38,6 +40,8 @@ class HostText {
   std::string merged(const std::string& text) const;  // with the leading product by its name
   const kernel::Buffer& reference_tensor(const kernel::Pass& pass) const;
   std::string shape_text(const kernel::Pass& pass, const kernel::Buffer& buffer) const;
+  std::vector<std::string> given_sizes(const kernel::Pass& pass) const;
+  std::string size_of(const kernel::Pass& pass, const std::string& size) const;
   Result<std::string> dtype_text(const kernel::Pass& pass, const std::string& type) const;
   Result<std::string> allocation(const kernel::Pass& pass, const kernel::Buffer& buffer) const;
   void sizes(const kernel::Pass& pass, const std::string& used, Lines& out) const;

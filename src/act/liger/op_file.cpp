@@ -104,12 +104,13 @@ class AutogradWriter {
         .name("autograd", form_.autograd)
         .list("arguments", and_also(inputs_of(form_.forward()), names_of(form_.scalars())))
         .list("cotangents", cotangents())
-        .statements("forward", forward)
-        .statements("backward", backward)
+        .statements("forward", python_wrapped(forward, kBodyWidth))
+        .statements("backward", python_wrapped(backward, kBodyWidth))
         .fill();
   }
 
  private:
+  static constexpr std::size_t kBodyWidth = 120 - 8;  // of a statement in a method
   static Names inputs_of(const Pass& pass) { return names_of(with_role(pass, Role::Input)); }
   Names kept() const {
     Names names;
@@ -136,8 +137,8 @@ class AutogradWriter {
     if (!kept().empty()) out.line("ctx.save_for_backward(" + join(kept(), ", ") + ")");
     for (const std::string& scalar : scalars_of(form_.backward(), form_))
       out.line(fmt::format("ctx.{0} = {0}", scalar));
-    for (const std::string& size : host_.given_sizes(form_.backward()))
-      out.line(fmt::format("ctx.{} = {}", size, host_.size_of(form_.forward(), size)));
+    for (const HostText::Given& given : host_.given(form_.backward()))
+      out.line(fmt::format("ctx.{} = {}", given.name, given.in_forward));
     out.line("return " + join(results, ", "));
   }
 
@@ -148,7 +149,7 @@ class AutogradWriter {
     }
     Names arguments = inputs_of(form_.backward());
     for (const std::string& scalar : scalars_of(form_.backward(), form_)) arguments.push_back("ctx." + scalar);
-    for (const std::string& size : host_.given_sizes(form_.backward())) arguments.push_back("ctx." + size);
+    for (const HostText::Given& given : host_.given(form_.backward())) arguments.push_back("ctx." + given.name);
     out.line(fmt::format("{} = {}_backward({})", join(names_of(with_role(form_.backward(), Role::Output)), ", "),
                          form_.op, join(arguments, ", ")));
     const Names answers = and_also(form_.gradients, Names(form_.scalars().size(), "None"));
@@ -174,8 +175,8 @@ Result<std::string> op_file(const LigerForm& form, const profile::Profile& profi
   std::string text = head + "\n\n" + with_math(form.code.kernels, form);
   for (const Pass* pass : {&form.forward(), &form.backward()}) {
     KW_TRY(const Lines body, host.body(*pass));
-    const Names arguments =
-        and_also(and_also(names_of(with_role(*pass, Role::Input)), scalars_of(*pass, form)), host.given_sizes(*pass));
+    Names arguments = and_also(names_of(with_role(*pass, Role::Input)), scalars_of(*pass, form));
+    for (const HostText::Given& given : host.given(*pass)) arguments.push_back(given.name);
     text += "\n\n" + Skeleton::load(kTemplate, "host")
                          .name("function", form.op + "_" + pass->name)
                          .list("arguments", arguments)

@@ -7,6 +7,7 @@
 
 #include "act/emit/skeleton.h"
 #include "act/liger/insert.h"
+#include "act/loop/identifier.h"
 #include "base/text.h"
 #include "ir/text/parse.h"
 #include "kernel/expression.h"
@@ -128,14 +129,45 @@ bool wants_positive(const profile::Profile& profile) {
   return false;
 }
 
+// A parameter of a module inside of the source's is one of the module itself here: norm.weight → norm_weight.
+std::string attribute_of(const profile::ModuleParameter& parameter) { return replace_all(parameter.name, ".", "_"); }
+
+// torch.full((1,), alpha_init): what it is filled with, a name of the source's constructor or a number.
+std::string filled_with(const std::string& init) {
+  constexpr std::string_view kFull = "torch.full((";
+  const std::size_t full = init.find(kFull);
+  const std::size_t shape = full == std::string::npos ? full : init.find("), ", full);
+  if (shape == std::string::npos) return {};
+  const std::size_t begin = shape + 3, end = init.find_first_of(",) ", begin);
+  const std::string value = init.substr(begin, end - begin);
+  const bool number = !value.empty() && value.find_first_not_of("0123456789.-e") == std::string::npos;
+  return number || is_identifier(value) ? value : "";
+}
+
+// ones, zeros, or the text of the source. Normalisations of torch.nn begin as the identity.
+std::string beginning(const profile::ModuleParameter& parameter) {
+  const std::string& init = parameter.init;
+  const bool norm = init.starts_with("nn.") && init.find("Norm") < init.find('(');
+  if (norm && parameter.name.ends_with(".weight")) return "ones";
+  if (norm && parameter.name.ends_with(".bias")) return "zeros";
+  return init;
+}
+
+// What `torch.` makes a parameter with: ones(hidden); full((1,), alpha_init).
+std::string maker(const profile::ModuleParameter& parameter, const Names& shape) {
+  if (const std::string value = filled_with(parameter.init); !value.empty())
+    return fmt::format("full({}, {})", tuple(shape), value);
+  return fmt::format("{}({})", beginning(parameter), shape.size() == 1 ? shape[0] : tuple(shape));
+}
+
 // A module makes its parameters itself: how each begins.
 Status parameters(const LigerForm& form, const profile::Profile& profile, Names& arguments, Lines& made) {
   for (const profile::ModuleParameter& parameter : profile.module.parameters) {
     const std::string cannot =
         fmt::format("{} cannot become a Liger module: its parameter {} ", profile.name, parameter.name);
-    if (parameter.name.find('.') != std::string::npos) return bad_input(cannot + "belongs to a module inside of it");
-    if (parameter.init != "ones" && parameter.init != "zeros")
-      return bad_input(cannot + fmt::format("begins as {}, neither ones nor zeros", parameter.init));
+    const std::string value = filled_with(parameter.init);
+    if (const std::string begins = beginning(parameter); begins != "ones" && begins != "zeros" && value.empty())
+      return bad_input(cannot + fmt::format("begins as {}, neither ones, zeros nor one value", begins));
     Names shape;
     for (const std::string& size : parameter.shape) {
       const bool number =
@@ -146,15 +178,16 @@ Status parameters(const LigerForm& form, const profile::Profile& profile, Names&
       if (!number && std::find(arguments.begin(), arguments.end(), size) == arguments.end()) arguments.push_back(size);
       shape.push_back(size);
     }
-    made.line(fmt::format("self.{} = nn.Parameter(torch.{}({}))", parameter.name, parameter.init,
-                          shape.size() == 1 ? shape[0] : tuple(shape)));
+    if (is_identifier(value) && std::find(arguments.begin(), arguments.end(), value) == arguments.end())
+      arguments.push_back(value);
+    made.line(fmt::format("self.{} = nn.Parameter(torch.{})", attribute_of(parameter), maker(parameter, shape)));
   }
   return {};
 }
 
 bool is_parameter(const profile::Profile& profile, const std::string& name) {
   return std::any_of(profile.module.parameters.begin(), profile.module.parameters.end(),
-                     [&](const auto& parameter) { return parameter.name == name; });
+                     [&](const auto& parameter) { return attribute_of(parameter) == name; });
 }
 
 // How the module's test makes and calls it.
@@ -173,7 +206,8 @@ Result<Lines> module_test(const LigerForm& form, const profile::Profile& profile
   Names arguments;
   Lines unused, out;
   KW_CHECK(parameters(form, profile, arguments, unused));
-  for (const std::string& argument : arguments) values.push_back(where.at(argument));
+  // What is no size is what a parameter begins with; the test gives it other values.
+  for (const std::string& argument : arguments) values.push_back(where.contains(argument) ? where.at(argument) : "0.5");
   out.line(fmt::format("module = {}({}).to(device).to(dtype)", form.module, join(values, ", ")));
   if (own.empty()) {
     out.line(
@@ -242,7 +276,7 @@ Result<std::string> module_file(const LigerForm& form, const profile::Profile& p
     passed.push_back("self." + scalar.name);
   }
   for (const profile::ModuleParameter& parameter : profile.module.parameters)
-    if (shown.empty()) shown.push_back(fmt::format("{{tuple(self.{}.shape)}}", parameter.name));
+    if (shown.empty()) shown.push_back(fmt::format("{{tuple(self.{}.shape)}}", attribute_of(parameter)));
   for (const kernel::Scalar& scalar : form.scalars()) shown.push_back(fmt::format("{0}={{self.{0}}}", scalar.name));
   if (!profile.module.parameters.empty()) imports.line("import torch");
   imports.line("import torch.nn as nn");

@@ -77,7 +77,7 @@ std::string streamed_workers(const std::string& points) { return at_least("1", a
 ColumnTile column_tile(const std::string& columns, const std::string& points, const std::string& reduced, bool split) {
   ColumnTile tile;
   tile.block = at_most(split ? "64" : "32", "next_pow2(" + columns + ")");
-  tile.reduced = at_most(split ? "8" : "64", "next_pow2(" + reduced + ")");
+  tile.reduced = at_most(split ? "8" : "64", "next_pow2(max(1, " + reduced + "))");
   tile.warps = "4";
   if (split) {
     const std::string programs =
