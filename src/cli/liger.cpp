@@ -62,13 +62,17 @@ Result<Answer> run_liger(const Globals& globals, const PackageRequest& request) 
   if (file_exists(folder.file("verify/report.json"))) {
     KW_TRY(report, read_text(folder.file("verify/report.json")));
   }
-  KW_TRY(const std::string text_of_pull_request, act::liger::pull_request(form, kernel.profile, report));
+  KW_TRY(const act::liger::PullRequest pull_request, act::liger::pull_request(form, kernel.profile, report));
 
   progress.step("write");
   KW_CHECK(write_files_together(directory, files));
   Json record = Json::object();
   for (const auto& [path, text] : files) record[path] = sha256_hex(text);
-  KW_CHECK(folder.write({{kRecord, record.dump(2) + "\n"}, {kPullRequest, text_of_pull_request}}));
+  act::liger::Files own = {{kRecord, record.dump(2) + "\n"}, {kPullRequest, pull_request.text}};
+  for (const auto& [name, plot] : pull_request.plots) own["act/liger/" + name] = plot;
+  std::vector<std::string> stale;  // a plot of what was measured before
+  for (const char* name : act::liger::kPlots) stale.push_back("act/liger/" + std::string(name));
+  KW_CHECK(folder.write(own, stale));
 
   Json object = {{"name", kernel.profile.name},
                  {"directory", directory},

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -149,6 +150,31 @@ def test_the_pull_request_lies_beside_the_kernel(kw, understood, checkout, tmp_p
     for words in ("## Decisions", "| saved | x |", "## Gates", "Not judged by kw yet", "None were measured yet"):
         assert words in text
     assert "pr.md" not in git(checkout, "status", "--porcelain")
+
+
+def test_what_was_measured_is_plotted_beside_the_pull_request_and_goes_with_it(kw, understood, checkout, tmp_path):
+    assert act(kw).returncode == 0
+    kernel = tmp_path / "kernels/relu_squared"
+    folder = kernel / "act/liger"
+    approved = json.loads((kernel / "approvals.jsonl").read_text().splitlines()[-1])["hash"]
+    times = {"milliseconds": 0.5, "limit_milliseconds": 0.25, "eager_milliseconds": 1.0, "compiled_milliseconds": 0}
+    speeds = [{"pass": "forward", "sizes": f"rows={rows} & cols=64", "share": 0.5, **times} for rows in (8, 16)]
+    report = {"target": "triton", "profile_hash": approved, "device": "a GPU", "cases": 3, "speeds": speeds}
+    (kernel / "verify").mkdir(exist_ok=True)
+    (kernel / "verify/report.json").write_text(json.dumps(report))
+    assert act(kw).returncode == 0
+    assert "![forward.svg](forward.svg)" in (folder / "pr.md").read_text()
+    plot = ElementTree.parse(folder / "forward.svg").getroot()
+    words = [text.text for text in plot.iter("{http://www.w3.org/2000/svg}text")]
+    assert "rows=16 & cols=64" in words and words.count("1.000") == 2 and words.count("not timed") == 2
+    widths = [float(bar.get("width")) for bar in plot.iter("{http://www.w3.org/2000/svg}rect")]
+    assert widths.count(360) == 2 and widths.count(180) == 2 and widths.count(90) == 2  # as 1 ms, 0.5 and 0.25
+    assert not (folder / "backward.svg").exists()
+    before = (folder / "forward.svg").read_bytes()
+    assert act(kw).returncode == 0 and (folder / "forward.svg").read_bytes() == before
+    (kernel / "verify/report.json").write_text(json.dumps({**report, "profile_hash": "another"}))
+    assert act(kw).returncode == 0
+    assert "svg" not in (folder / "pr.md").read_text() and not (folder / "forward.svg").exists()
 
 
 def break_checkout(checkout, what):

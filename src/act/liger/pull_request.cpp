@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "act/liger/contribution.h"
+#include "act/liger/plot.h"
 #include "base/text.h"
 #include "profile/yaml.h"
 
@@ -67,9 +68,25 @@ std::string figures(const Json& report) {
   return out;
 }
 
+// One for each pass that was timed. The limit is a plain kernel that moves as many bytes.
+std::map<std::string, std::string> plots(const LigerForm& form, const Json& report) {
+  std::map<std::string, std::vector<PlotRow>> rows;
+  for (const Json& row : report.value("speeds", Json::array())) {
+    rows[text_at(row, "pass")].push_back({text_at(row, "sizes"), {}});
+    for (const char* time : {"milliseconds", "limit_milliseconds", "eager_milliseconds", "compiled_milliseconds"})
+      rows[text_at(row, "pass")].back().milliseconds.push_back(number_at(row, time));
+  }
+  std::map<std::string, std::string> files;
+  for (const auto& [pass, times] : rows)
+    files[pass + ".svg"] =
+        bar_plot(fmt::format("{} {}: ms on {}, less is better", form.op, pass, text_at(report, "device")),
+                 {"this kernel", "the limit", "PyTorch eager", "torch.compile"}, times);
+  return files;
+}
+
 }  // namespace
 
-Result<std::string> pull_request(const LigerForm& form, const profile::Profile& profile, const std::string& text) {
+Result<PullRequest> pull_request(const LigerForm& form, const profile::Profile& profile, const std::string& text) {
   Json report = Json::parse(text.empty() ? "{}" : text, nullptr, false);
   const bool judged = report.is_object() && text_at(report, "target") == "triton" &&
                       text_at(report, "profile_hash") == profile::canonical_hash(profile);
@@ -98,9 +115,13 @@ Result<std::string> pull_request(const LigerForm& form, const profile::Profile& 
                                          "appends them to `{}`.\n",
                                          form.op, kBenchmarkData)
                            : measured);
+  std::map<std::string, std::string> drawn;
+  if (!measured.empty()) drawn = plots(form, report);
+  for (const char* plot : kPlots)
+    if (drawn.contains(plot)) out += fmt::format("\n![{0}]({0})\n", plot);
   out += fmt::format("\n## Limits\n\nfp64 is refused. The files are under {}, as the profile says.\n",
                      form.licence.empty() ? "no licence" : form.licence);
-  return out;
+  return PullRequest{out, drawn};
 }
 
 }  // namespace kw::act::liger
