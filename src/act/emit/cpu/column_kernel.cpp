@@ -72,7 +72,10 @@ std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, const st
   scopes_.open_rows(Level::Row, &row);
   scopes_.hoist(roots_of(stage, kernel_), out, &row);
   const Expressions::Environment hoisted = scopes_.expressions.environment;
-  InnerLoop in = inner_.write(stage, sums, combined, inner_.in_tile(), stage.stores);
+  // What earlier stages have left is in arrays, which are read element by element; and of sums alone a compiler makes
+  // the better loop.
+  const bool may_go_by_lanes = kept_.empty() && !stage.stores.empty();
+  InnerLoop in = inner_.write(stage, sums, combined, inner_.in_tile(), stage.stores, {}, may_go_by_lanes);
   for (const Ordered& one : combined) in.after.line(one.total + ".add(" + one.terms + ", end - tile);");
   Lines body;
   body.append(row);

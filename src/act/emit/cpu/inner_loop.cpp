@@ -101,7 +101,7 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     stored.insert(store.value);
   }
   for (const Kept& keep : kept) roots.push_back(keep.value);
-  out.by_lanes = alone && at.empty() && combined.empty() && goes_by_lanes(stage, sums, roots, stores);
+  out.by_lanes = alone && combined.empty() && goes_by_lanes(stage, sums, roots, stores);
   if (out.by_lanes) declare_lanes();
   scopes_.expressions.by_lanes = out.by_lanes;
   const std::string lanes = out.by_lanes ? "kByLanes" : "false";
@@ -115,6 +115,12 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     if (at.empty() && sum.adds_tiles()) {
       out.before.line("kw::TileSum<" + sum.type + ", kTile, " + lanes + "> " + sum.name + ";");
       out.body.line(sum.name + in_tile() + " = " + term + ";");
+      continue;
+    }
+    if (out.by_lanes) {
+      const std::string row = names_.fresh(sum.name + "_row");
+      out.before.line("const kw::Row<" + sum.type + ", true> " + row + "{" + sum.name + ", 1};");
+      out.body.line(row + at + " += " + term + ";");
       continue;
     }
     out.body.line(sum.combine(term, at));

@@ -55,7 +55,8 @@ void dyisru_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
                              kw::Tensor<W, 1> grad_bias, kw::Tensor<T32, 1> grad_alpha_slices, int64_t batch,
                              int64_t seq, int64_t hidden, int64_t workers) {
   const T32 alpha_i = alpha(0);
-  const kw::Streamed stream_grad_x = kw::streams<false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, TW, T, W, T32>;
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -77,25 +78,27 @@ void dyisru_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
           const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-          kw::TileSum<T32, kTile, false> grad_alpha_slices_terms;
-          kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
+          const kw::Row<TW32, true> sum_terms_row{sum_terms, 1};
+          const kw::Row<TW32, true> sum_d_y_terms_row{sum_d_y_terms, 1};
+          kw::TileSum<T32, kTile, kByLanes> grad_alpha_slices_terms;
+          kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-          for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-            const TW32 d_y_i = d_y_row[i_hidden];
-            const T32 x_i = x_row[i_hidden];
-            const T32 rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
-            const TW32 product = kw::round_own<TW>(d_y_i * TW32(kw::round_own<T>(x_i * rsqrt)));
-            const T32 rounded = kw::round_via<TW, T>(d_y_i * TW32(weight_row[i_hidden]));
-            const T32 product_2 = kw::round_own<T>(T32(-0.5) * kw::round_own<T>(rounded * x_i));
-            const T32 product_3 = kw::round_own<T>(product_2 * kw::round_own<T>(kw::round_own<T>(rsqrt * rsqrt) *
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+            const auto d_y_i = kw::to<TW32>(d_y_row[i_hidden]);
+            const auto x_i = kw::to<T32>(x_row[i_hidden]);
+            const auto rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
+            const auto product = kw::round_own<TW>(d_y_i * kw::to<TW32>(kw::round_own<T>(x_i * rsqrt)));
+            const auto product_2 = kw::round_own<TW>(d_y_i * kw::to<TW32>(weight_row[i_hidden]));
+            const auto rounded = kw::round_to<T>(product_2);
+            const auto product_3 = kw::round_own<T>(T32(-0.5) * kw::round_own<T>(rounded * x_i));
+            const auto product_4 = kw::round_own<T>(product_3 * kw::round_own<T>(kw::round_own<T>(rsqrt * rsqrt) *
                 rsqrt));
-            const T32 product_4 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(product_3 * x_i));
-            sum_terms[i_hidden - tile] += product;
-            sum_d_y_terms[i_hidden - tile] += d_y_i;
-            grad_alpha_slices_terms[i_hidden - tile] = product_3;
-            grad_x_tile[i_hidden - tile] = kw::round_own<T>(rounded * rsqrt) + product_4;
-          }
+            const auto product_5 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(product_4 * x_i));
+            sum_terms_row[i_hidden - tile] += product;
+            sum_d_y_terms_row[i_hidden - tile] += d_y_i;
+            grad_alpha_slices_terms[i_hidden - tile] = product_4;
+            grad_x_tile[i_hidden - tile] = kw::round_own<T>(rounded * rsqrt) + product_5;
+          });
           grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }

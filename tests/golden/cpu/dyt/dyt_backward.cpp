@@ -54,7 +54,8 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           kw::Tensor<W, 1> grad_bias, kw::Tensor<WT32, 1> grad_alpha_slices, int64_t batch, int64_t seq,
                           int64_t hidden, int64_t workers) {
   const W32 alpha_i = alpha(0);
-  const kw::Streamed stream_grad_x = kw::streams<false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, WT32>;
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -76,21 +77,22 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
           const auto d_y_row = d_y.row<kUnit>(i_batch, i_seq);
           const auto x_row = x.row<kUnit>(i_batch, i_seq);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, i_seq);
-          kw::TileSum<WT32, kTile, false> grad_alpha_slices_terms;
-          kw::OutputTile<T, kUnit, kTile, false> grad_x_block(grad_x_row, tile, stream_grad_x);
+          const kw::Row<WT32, true> sum_terms_row{sum_terms, 1};
+          const kw::Row<WT32, true> sum_d_y_terms_row{sum_d_y_terms, 1};
+          kw::TileSum<WT32, kTile, kByLanes> grad_alpha_slices_terms;
+          kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
-#pragma omp simd
-          for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-            const WT32 d_y_i = d_y_row[i_hidden];
-            const T32 x_i = x_row[i_hidden];
-            const WT32 tanh = kw::round_own<WT>(kw::tanh(kw::round_own<WT>(WT32(alpha_i) * WT32(x_i))));
-            const WT32 product = kw::round_own<WT>(d_y_i * WT32(weight_row[i_hidden])) * (WT32(1.0) - tanh * tanh);
-            const WT32 rounded = kw::round_own<WT>(product);
-            sum_terms[i_hidden - tile] += kw::round_own<WT>(d_y_i * tanh);
-            sum_d_y_terms[i_hidden - tile] += d_y_i;
-            grad_alpha_slices_terms[i_hidden - tile] = kw::round_own<WT>(rounded * WT32(x_i));
-            grad_x_tile[i_hidden - tile] = kw::round_before<WT, T>(rounded * WT32(alpha_i));
-          }
+          kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+            const auto d_y_i = kw::to<WT32>(d_y_row[i_hidden]);
+            const auto x_i = kw::to<T32>(x_row[i_hidden]);
+            const auto tanh = kw::round_own<WT>(kw::tanh(kw::round_own<WT>(kw::to<WT32>(alpha_i) * kw::to<WT32>(x_i))));
+            const auto product = kw::round_own<WT>(d_y_i * kw::to<WT32>(weight_row[i_hidden]));
+            const auto rounded = kw::round_own<WT>(product * (WT32(1.0) - tanh * tanh));
+            sum_terms_row[i_hidden - tile] += kw::round_own<WT>(d_y_i * tanh);
+            sum_d_y_terms_row[i_hidden - tile] += d_y_i;
+            grad_alpha_slices_terms[i_hidden - tile] = kw::round_own<WT>(rounded * kw::to<WT32>(x_i));
+            grad_x_tile[i_hidden - tile] = kw::round_before<WT, T>(rounded * kw::to<WT32>(alpha_i));
+          });
           grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }
