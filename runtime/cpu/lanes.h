@@ -209,6 +209,11 @@ KW_INLINE inline void store_lane(float* to, Floats a, Lane::Mask mask) {
 }
 template <class Element>
 KW_INLINE inline void store_lane(Element* to, Floats a, Lane::Mask mask) {
+  if constexpr (std::is_same_v<Element, f16>)
+    if (mask == Lane::kWhole) {  // the machine converts on the way to memory
+      KW_EACH_PART _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 16 * p), half_words(a.part[p]));
+      return;
+    }
   const HalfWords lines = half_words(a, Element());
   KW_EACH_PAIR _mm512_mask_storeu_epi16(to + 16 * p, static_cast<__mmask32>(mask >> (16 * p)), lines.line[p / 2]);
 }

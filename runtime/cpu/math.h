@@ -59,6 +59,8 @@ class Divisor {
   }
   template <class X>
   friend X operator/(X x, const Divisor& d) {
+    if constexpr (!std::is_arithmetic_v<X>)
+      if (d.power_ == 1) return x * d.reciprocal_;  // a branch costs a lane less than a product
     return x * d.power_ * d.reciprocal_;
   }
 
