@@ -99,9 +99,25 @@ KW_DEVICE Vector<T, N> load_vector_once(const T* from) {
   for (int i = 0; i < W::kCount; ++i) words.words[i] = __ldcs(reinterpret_cast<const typename W::Word*>(from) + i);
   return value;
 }
+// A word at once: the assignment of a struct may become one access for each of its members.
+template <class Word>
+KW_DEVICE void store_word(Word* to, const Word& word) {
+  if constexpr (sizeof(Word) == 16)
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
+                 "r"(word.y), "r"(word.z), "r"(word.w)
+                 : "memory");
+  else if constexpr (sizeof(Word) == 8)
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y)
+                 : "memory");
+  else
+    *to = word;
+}
 template <int N, class T>
 KW_DEVICE void store_vector(T* to, const Vector<T, N>& value) {
-  *reinterpret_cast<Vector<T, N>*>(to) = value;
+  using W = Words<Vector<T, N>>;
+  const W& words = *reinterpret_cast<const W*>(&value);
+  KW_UNROLL
+  for (int i = 0; i < W::kCount; ++i) store_word(reinterpret_cast<typename W::Word*>(to) + i, words.words[i]);
 }
 template <int N, class T>
 KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value) {
@@ -117,16 +133,6 @@ KW_DEVICE T load_once(const T* from) {
 template <class T>
 KW_DEVICE void store_streaming(T* to, T value) {
   store_vector_streaming<1>(to, Vector<T, 1>{{value}});
-}
-
-// N neighbours of which those from `first` up to `last` may be read; the others are zero.
-template <int N, class T>
-KW_DEVICE Vector<T, N> load_some(const T* from, int first, int last) {
-  if (first <= 0 && last >= N) return load_vector<N>(from);
-  Vector<T, N> value;
-  KW_UNROLL
-  for (int k = 0; k < N; ++k) value[k] = k >= first && k < last ? load(from + k) : T{};
-  return value;
 }
 
 // N neighbours from `first` on, of 2 * N that are in two vectors.
@@ -154,69 +160,62 @@ KW_DEVICE Vector<T, N> neighbours(const Vector<T, N>& low, const Vector<T, N>& h
   return value;
 }
 
-// N neighbours of a row of `end` elements, from any of them on and wherever the row lies; what is outside of it is
-// zero.
+// N neighbours that are all in a row of `end` elements, wherever they and the row begin.
 template <int N, class T, class Index>
 KW_DEVICE Vector<T, N> load_anywhere(const T* row, Index element, Index end) {
-  if constexpr (sizeof(T) * N % 4 != 0) {
-    Vector<T, N> value;
-    KW_UNROLL
-    for (int k = 0; k < N; ++k) value[k] = element + k >= 0 && element + k < end ? load(row + element + k) : T{};
-    return value;
-  } else {
-    const uint32_t begins = static_cast<uint32_t>(reinterpret_cast<uint64_t>(row) / sizeof(T));
-    const int beyond = static_cast<int>((begins + static_cast<uint32_t>(element)) % N);
-    const Index first = element - beyond;  // of the vector in memory that has the element
-    Vector<T, N> low, high;
-    if (first >= 0 && first + 2 * N <= end) {
-      low = load_vector<N>(row + first);
-      high = load_vector<N>(row + first + N);
-    } else {
-      low = load_some<N>(row + first, static_cast<int>(-first), static_cast<int>(end - first));
-      high = load_some<N>(row + first + N, static_cast<int>(-first - N), static_cast<int>(end - first - N));
-    }
-    return neighbours(low, high, beyond);
-  }
+  const uint32_t begins = static_cast<uint32_t>(reinterpret_cast<uint64_t>(row) / sizeof(T));
+  const int beyond = static_cast<int>((begins + static_cast<uint32_t>(element)) % N);
+  const Index first = element - beyond;  // of the vector in memory that has the element
+  if (sizeof(T) * N % 4 == 0 && first >= 0 && first + 2 * N <= end)
+    return neighbours(load_vector<N>(row + first), load_vector<N>(row + first + N), beyond);
+  Vector<T, N> value;
+  KW_UNROLL
+  for (int k = 0; k < N; ++k) value[k] = load(row + element + k);
+  return value;
 }
 
-// A copy of 4, 8 or 16 bytes (or several times 16) from a tensor into shared memory that goes on while the thread does.
-// `copy_commit` ends a group of copies; `copy_wait<n>` waits until all but the last n groups of this thread have
-// landed. Other threads see them after a barrier.
+// A copy of 4, 8 or 16 bytes (or several times 16) from a tensor into shared memory that goes on while the thread does,
+// where it is wanted: a predicate, not a branch, so that its address is computed beside others'. `copy_commit` ends a
+// group of copies; `copy_wait<n>` waits until all but the last n groups of this thread have landed. Other threads see
+// them after a barrier.
 template <int N, class T>
-KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from) {
+KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, bool wanted) {
   using W = Words<Vector<T, N>>;
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
   KW_UNROLL
   for (int i = 0; i < W::kCount; ++i) {
     const char* source = reinterpret_cast<const char*>(from) + i * W::kBytes;
     if constexpr (W::kBytes == 16)
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared + i * 16), "l"(source) : "memory");
+      asm volatile(
+          "{ .reg .pred wanted; setp.ne.b32 wanted, %2, 0; @wanted cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(
+              shared + i * 16),
+          "l"(source), "r"(static_cast<int>(wanted))
+          : "memory");
     else
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(source), "n"(W::kBytes) : "memory");
-  }
-}
-// Likewise of the first `count` of N neighbours, with zeros behind them.
-template <int N, class T>
-KW_DEVICE void copy_some_async(Shared<Vector<T, N>> to, const T* from, int count) {
-  using W = Words<Vector<T, N>>;
-  const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
-  const int bytes = (count < N ? count : N) * static_cast<int>(sizeof(T));
-  KW_UNROLL
-  for (int i = 0; i < W::kCount; ++i) {
-    const char* source = reinterpret_cast<const char*>(from) + i * W::kBytes;
-    const int left = bytes - i * W::kBytes, here = left < 0 ? 0 : left < W::kBytes ? left : W::kBytes;
-    if constexpr (W::kBytes == 16)
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared + i * 16), "l"(source), "r"(here)
-                   : "memory");
-    else
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(source), "n"(W::kBytes), "r"(here)
-                   : "memory");
+      asm volatile(
+          "{ .reg .pred wanted; setp.ne.b32 wanted, %3, 0; @wanted cp.async.ca.shared.global [%0], [%1], %2; }" ::"r"(
+              shared),
+          "l"(source), "n"(W::kBytes), "r"(static_cast<int>(wanted))
+          : "memory");
   }
 }
 KW_DEVICE void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kGroups>
 KW_DEVICE void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
+// Likewise of a number of groups that is not known before.
+template <class Index>
+KW_DEVICE void copy_wait_but(Index groups) {
+  if (groups == 0)
+    copy_wait<0>();
+  else if (groups == 1)
+    copy_wait<1>();
+  else if (groups == 2)
+    copy_wait<2>();
+  else
+    copy_wait<3>();
 }
 
 // For profiles that allow sums in any order.

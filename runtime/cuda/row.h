@@ -40,53 +40,61 @@ KW_DEVICE constexpr bool fits_beside() {
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;
 
-// Ragged rows begin anywhere in memory. Their vectors are those of memory, so that a row has a part only of its first
-// and of its last one: `element`, which is a vector's first in its row, may be less than zero.
-
-// Which elements of a vector are in a row of `end`: a bit each.
-template <int N, class Index>
-KW_DEVICE uint32_t in_row(Index element, int64_t end) {
-  const int first = element < 0 ? -static_cast<int>(element) : 0;
-  const int last = end - element < N ? static_cast<int>(end - element) : N;
-  return (1u << last) - (1u << first);
-}
-// How many elements from a row's beginning on the tensor has, and at most N more than the row.
-template <int N, class Index>
-KW_DEVICE Index reach(int64_t rows_left, Index length) {
-  const int64_t all = rows_left > N ? int64_t(length) + N : rows_left * length;
-  return static_cast<Index>(all < int64_t(length) + N ? all : int64_t(length) + N);
-}
-// A vector of which so many elements are in the tensor. What stands in it beside the row is of other rows.
-template <int N, bool kRagged, class T>
-KW_DEVICE Vector<T, N> load_in_row(const T* from, int left) {
-  if constexpr (kRagged)
-    return load_some<N>(from, 0, left);
-  else
-    return load_vector<N>(from);
-}
-template <int N, bool kRagged, class T>
-KW_DEVICE void copy_in_row(Shared<Vector<T, N>> to, const T* from, int left) {
-  if constexpr (kRagged)
-    copy_some_async<N>(to, from, left);
-  else
-    copy_async<N>(to, from);
-}
-template <bool kRagged, int N, class T, class Index>
-KW_DEVICE void store_in_row(T* to, const Vector<T, N>& value, Index element, int64_t end) {
-  if (!kRagged || (element >= 0 && element + N <= end)) {
-    store_vector(to, value);
-  } else {
-    KW_UNROLL
-    for (int k = 0; k < N; ++k)
-      if (element + k >= 0 && element + k < end) store(to + k, value[k]);
+// Divides by a number that is the same many times. kExact: by a multiplication, of numbers whose product with it is less
+// than 2^32.
+template <bool kExact, class Index>
+class Divisor {
+ public:
+  KW_DEVICE explicit Divisor(Index by) : by_(by) {
+    if (kExact && by > 1) factor_ = 0xffffffffu / static_cast<uint32_t>(by) + 1;  // 2^32 / by, rounded up
   }
-}
+  KW_DEVICE Index operator()(Index n) const {
+    if (!kExact) return n / by_;
+    return by_ == 1 ? n : static_cast<Index>(static_cast<uint64_t>(n) * factor_ >> 32);
+  }
 
+ private:
+  Index by_;
+  uint32_t factor_ = 0;
+};
+
+// Ragged rows begin anywhere in memory. Threads share out the whole vectors of memory that lie in one, of which the
+// first is `head` elements behind the row's beginning. What is before it and behind the last one, at most
+// 2 * (kVector - 1) elements, are edges: a thread has one at most, in a vector of its own beside the others.
+template <int kVector, bool kRagged, class Index>
+struct Edges {
+  Index head = 0, at = -1;  // where the thread's own edge is in the row; -1: it has none
+  KW_DEVICE Edges(int64_t offset, Index length, Index lane) {
+    if constexpr (kRagged) {
+      const Index before = static_cast<Index>(offset % kVector), rest = before == 0 ? 0 : kVector - before;
+      head = rest < length ? rest : length;
+      const Index tail = (length - head) % kVector;
+      if (lane < head + tail) at = lane < head ? lane : length - tail + lane - head;
+    }
+  }
+  // Whole vectors begin before it.
+  KW_DEVICE static Index end(Index length) { return kRagged ? length - (kVector - 1) : length; }
+};
+// A vector, or the one element that an edge is.
+template <int N, class T>
+KW_DEVICE Vector<T, N> load_piece(const T* from, bool whole) {
+  if (whole) return load_vector<N>(from);
+  Vector<T, N> edge = {};
+  edge[0] = load(from);
+  return edge;
+}
+template <int N, class T>
+KW_DEVICE void store_piece(T* to, const Vector<T, N>& value, bool whole) {
+  if (whole)
+    store_vector(to, value);
+  else
+    store(to, T(value[0]));
+}
 // Where the sums of a thread's own columns are while it goes from row to row.
 enum class Place { Registers, Shared, Memory };
 
 // Sums over rows, one for every column, of which each thread has its own: columns
-// ((tile * kVectors + v) * lanes + lane) * kVector - shift. In registers a row is one tile.
+// ((tile * kVectors + v) * lanes + lane) * kVector + head, and its edge. In registers a row is one tile.
 // Where they are added atomically, all blocks have one slice, which is zero at the start.
 template <class T, int kVector, int kVectors, Place kPlace, bool kRagged, bool kAtomic = false>
 class Sums {
@@ -111,12 +119,11 @@ class Sums {
     }
   }
   KW_DEVICE void add(int tile, int v, int64_t column, const Vector<T, kVector>& terms) {
-    if constexpr (kPlace == Place::Memory && (kRagged || kAtomic)) {
+    if (kRagged && v == kVectors && kPlace != Place::Memory) {
+      edge_ += terms[0];
+    } else if constexpr (kPlace == Place::Memory && (kRagged || kAtomic)) {
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
-        T* const place = slice_ + column + k;
-        if (column + k >= 0 && column + k < columns_) keep(place, terms[k], true);
-      }
+      for (int k = 0; k < (v < kVectors ? kVector : 1); ++k) keep(slice_ + column + k, terms[k], true);
     } else {
       KW_UNROLL
       for (int p = 0; p < kParts; ++p) {
@@ -135,34 +142,38 @@ class Sums {
       }
     }
   }
-  // Writes the sums of all `groups` of `lanes` threads, whose rows begin `shift` elements into a vector.
-  KW_DEVICE void finish(int lane, int lanes, int groups, int shift) {
+  // Writes the sums of all `groups` of `lanes` threads, whose rows all begin alike.
+  template <class Index>
+  KW_DEVICE void finish(int lane, int lanes, int groups, const Edges<kVector, kRagged, Index>& edges) {
     if constexpr (kPlace == Place::Memory) return;
     if (groups > 1) barrier();  // the room may hold other sums, or rows
     const Shared<T> room = dynamic_shared<T>(offset_);
     const int group = thread() / lanes;
+    const auto put = [&](int64_t column, T sum) {
+      if (groups == 1)
+        keep(slice_ + column, sum, false);
+      else
+        room[group * columns_ + column] = sum;
+    };
+    const int64_t end = Edges<kVector, kRagged, int64_t>::end(columns_);
     for (int tile = 0; tile < tiles_; ++tile) {
       KW_UNROLL
       for (int i = 0; i < kVectors * kParts; ++i) {
         const int vector = tile * kVectors + i / kParts;
-        const int64_t column = (static_cast<int64_t>(vector) * lanes + lane) * kVector + i % kParts * kPacket - shift;
-        if (column < columns_) {
+        const int64_t first = (static_cast<int64_t>(vector) * lanes + lane) * kVector + edges.head;
+        const int64_t column = first + i % kParts * kPacket;
+        if (first < end) {
           const Packet sums = get(tile, i);
           if (groups == 1 && !kRagged && !kAtomic) {
             store_vector<kPacket>(slice_ + column, sums);
           } else {
             KW_UNROLL
-            for (int k = 0; k < kPacket; ++k) {
-              if (kRagged && !(column + k >= 0 && column + k < columns_)) continue;
-              if (groups == 1)
-                keep(slice_ + column + k, sums[k], false);
-              else
-                room[group * columns_ + column + k] = sums[k];
-            }
+            for (int k = 0; k < kPacket; ++k) put(column + k, sums[k]);
           }
         }
       }
     }
+    if (kRagged && edges.at >= 0) put(edges.at, edge_);
     if (groups == 1) return;
     barrier();
     for (int64_t column = thread(); column < columns_; column += threads()) {
@@ -198,6 +209,7 @@ class Sums {
   }
 
   Packet values_[kPlace == Place::Registers ? kVectors * kParts : 1];
+  T edge_ = 0;
   T* slice_;
   int offset_;
   int tiles_;

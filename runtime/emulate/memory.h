@@ -79,40 +79,26 @@ KW_DEVICE void store_streaming(T* to, T value, emulate::Place place = KW_PLACE) 
 }
 
 // Here every element is read by itself.
-template <int N, class T>
-KW_DEVICE Vector<T, N> load_some(const T* from, int first, int last, emulate::Place place = KW_PLACE) {
-  if (first <= 0 && last >= N) return load_vector<N>(from, place);
-  Vector<T, N> value;
-  for (int k = 0; k < N; ++k) value[k] = k >= first && k < last ? load(from + k, place) : T{};
-  return value;
-}
 template <int N, class T, class Index>
-KW_DEVICE Vector<T, N> load_anywhere(const T* row, Index element, Index end, emulate::Place place = KW_PLACE) {
+KW_DEVICE Vector<T, N> load_anywhere(const T* row, Index element, Index, emulate::Place place = KW_PLACE) {
   Vector<T, N> value;
-  for (int k = 0; k < N; ++k) value[k] = element + k >= 0 && element + k < end ? load(row + element + k, place) : T{};
+  for (int k = 0; k < N; ++k) value[k] = load(row + element + k, place);
   return value;
 }
 
 template <int N, class T>
-KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, emulate::Place place = KW_PLACE) {
+KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, bool wanted, emulate::Place place = KW_PLACE) {
   static_assert(sizeof(Vector<T, N>) >= 4, "a copy has at least 4 bytes");
-  emulate::engine->copy_begin(to.address(), from, sizeof(Vector<T, N>), place);
-}
-template <int N, class T>
-KW_DEVICE void copy_some_async(Shared<Vector<T, N>> to, const T* from, int count, emulate::Place place = KW_PLACE) {
-  if (count >= N) return copy_async<N>(to, from, place);
-  T* const elements = to.address()->elements;
-  for (int k = 0; k < N; ++k) {
-    if (k < count)
-      emulate::engine->copy_begin(elements + k, from + k, sizeof(T), place);
-    else
-      emulate::put(elements + k, T{}, place);
-  }
+  if (wanted) emulate::engine->copy_begin(to.address(), from, sizeof(Vector<T, N>), place);
 }
 KW_DEVICE void copy_commit() { emulate::engine->copy_commit(); }
 template <int kGroups>
 KW_DEVICE void copy_wait(emulate::Place place = KW_PLACE) {
   emulate::engine->copy_wait(kGroups, place);
+}
+template <class Index>
+KW_DEVICE void copy_wait_but(Index groups, emulate::Place place = KW_PLACE) {
+  emulate::engine->copy_wait(groups < 3 ? static_cast<int>(groups) : 3, place);
 }
 
 template <class T>

@@ -25,6 +25,7 @@ constexpr Parameter kParameters[] = {
     {"row_blocks", &CudaParameters::row_blocks, 1, 8},
     {"long_elements", &CudaParameters::long_elements, 8, 128, kVector},
     {"long_threads", &CudaParameters::long_threads, 32, 1024, kWarp},
+    {"long_keeps", &CudaParameters::long_keeps, 0, 1},
     {"wide_elements", &CudaParameters::wide_elements, 8, 128, kVector},
     {"narrow_wide_elements", &CudaParameters::narrow_wide_elements, 8, 128, kVector},
     {"wide_threads", &CudaParameters::wide_threads, 32, 1024, kWarp},
@@ -77,8 +78,14 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   auto narrow_row_fits = [&](int64_t elements, int64_t threads) {
     return facts.narrow_held * elements / 2 + kNarrowOtherRegisters <= machine.registers / threads;
   };
-  while (p.long_elements > kLeastElements && !narrow_row_fits(p.long_elements, 2 * p.long_threads))
-    p.long_elements /= 2;
+  // Two blocks share a multiprocessor. Long rows keep no result of a stage for the next one where they then have twice
+  // the threads.
+  if (facts.loads * p.long_elements / 2 + kNarrowOtherRegisters > machine.registers / (2 * p.long_threads)) {
+    p.long_threads /= 2;
+    p.long_keeps = 1;
+    while (p.long_elements > kLeastElements && !narrow_row_fits(p.long_elements, 2 * p.long_threads))
+      p.long_elements /= 2;
+  }
   while (p.narrow_wide_elements > p.wide_elements && !narrow_row_fits(p.narrow_wide_elements, p.wide_threads))
     p.narrow_wide_elements /= 2;
   while (p.narrow_part_elements > kLeastElements && !narrow_row_fits(p.narrow_part_elements, p.stream_threads))

@@ -14,6 +14,7 @@ namespace kw::schedule {
 struct CudaKernelFacts {
   int64_t held = 1;         // tensors of which a thread holds elements
   int64_t narrow_held = 2;  // half registers that an element of two bytes of each takes
+  int64_t loads = 1;        // of these tensors, those that are read
   int64_t column_sums = 0;  // sums over rows that ride along, one per column
   int64_t work = 0;         // instructions that an element takes, about
   int64_t scalar_sums = 0;  // sums over everything that ride along
@@ -34,7 +35,8 @@ struct CudaParameters {
   int64_t row_threads = 128;
   int64_t row_blocks = 8;  // of row_threads that shall fit on a multiprocessor
   int64_t long_elements = 64;
-  int64_t long_threads = 256;
+  int64_t long_threads = 512;
+  int64_t long_keeps = 0;  // 1: they keep results of a stage for the next one
   int64_t wide_elements = 32;
   int64_t narrow_wide_elements = 32;  // of two bytes
   int64_t wide_threads = 1024;

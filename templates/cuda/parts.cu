@@ -1,21 +1,26 @@
 // The innermost axis is reduced together with others, and a row is in parts, each of which lies in one piece: warps
-// take tiles of parts. The tiles that fit are in shared memory, from the first stage on.
+// take tiles of parts. The tiles that fit are in shared memory, every thread's vectors in places of its own: once the
+// last stage has taken them, those of the block's next row are on their way there.
 #include "holes.h"
 
 // skeleton parts
 template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kStreamed = true;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_STATEMENTS(shared)
   KW_STATEMENTS(caches)
-  const Index parts = KW_EXPRESSION(parts), end = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
-  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
-  const Index tiles = parts * part_tiles;
-  const Index point = kw::block();
-  KW_STATEMENTS(place)
-  KW_STATEMENTS(tiles)
-  KW_STATEMENTS(point)
+  const Index parts = KW_EXPRESSION(parts), length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
+  const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
+  const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
+  const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
+  const kw::Divisor<kAhead, Index> part_of(part_tiles);
+  KW_STATEMENTS(ahead)
+  for (Index point = kw::block(); point < points; point += kw::blocks()) {
+    KW_STATEMENTS(place)
+    KW_STATEMENTS(tiles)
+    KW_STATEMENTS(point)
+  }
 }
 // end
 
@@ -23,14 +28,17 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
 // skeleton summed_parts
 template <int kVector, int kElements, kw::Place kPlace, bool kRagged, class Index>
 KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kStreamed = true;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_STATEMENTS(shared)
-  const Index parts = KW_EXPRESSION(parts), end = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
-  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
-  const Index tiles = parts * part_tiles;
+  const Index parts = KW_EXPRESSION(parts), length = KW_EXPRESSION(length), points = KW_EXPRESSION(points);
+  const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
+  const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
+  const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
+  const kw::Divisor<kAhead, Index> part_of(part_tiles);
   KW_STATEMENTS(caches)
   KW_STATEMENTS(sums)
+  KW_STATEMENTS(ahead)
   for (Index point = kw::block(); point < points; point += kw::blocks()) {
     KW_STATEMENTS(place)
     KW_STATEMENTS(tiles)
@@ -41,22 +49,26 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
 // end
 
 // clang-format off
-template <int kVector, int kVectors, class Index>
-KW_DEVICE void stages(Index tiles, Index part_tiles, Index end) {
+template <int kVector, int kVectors, int kPieces, class Index>
+KW_DEVICE void stages(Index tiles, Index part_tiles, kw::Divisor<true, Index> part_of, Index end,
+                      kw::Edges<kVector, true, Index> edges, bool edge) {
   // Over the parts.
 // skeleton stage
 for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-  const Index part = tile / part_tiles;
+  const Index part = part_of(tile), in_part = tile - part * part_tiles;
   KW_STATEMENTS(place)
+  KW_STATEMENTS(arrive)
   KW_STATEMENTS(fetch)
+  KW_STATEMENTS(next)
   KW_STATEMENTS(before)
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-    if (element < end) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+    if (whole ? element < end : edge) {
       KW_STATEMENTS(vector)
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         KW_STATEMENTS(body)
       }
       KW_STATEMENTS(stores)
@@ -67,13 +79,37 @@ for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
 // end
 
   // Reads of a tile, all before the first is used.
-  const Index tile = kw::warp(), part = tile / part_tiles;
+  const Index tile = kw::warp(), in_part = tile % part_tiles, tiles_here = 0;
 // skeleton fetch
+const bool here = tile < tiles_here;
+if (here) {
+  KW_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+    const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+    if (element < end) {
+      KW_STATEMENTS(copies)
+    }
+  }
+}
 KW_UNROLL
-for (int v = 0; v < kVectors; ++v) {
-  const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-  const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-  if (element < end) {
+for (int v = 0; v < kPieces; ++v) {
+  const bool whole = v < kVectors;
+  const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+  if (whole ? !here && element < end : edge) {
+    KW_STATEMENTS(loads)
+  }
+}
+KW_STATEMENTS(others)
+// end
+
+  // Likewise, of tensors that are read in one stage only.
+// skeleton fetch_other
+KW_UNROLL
+for (int v = 0; v < kPieces; ++v) {
+  const bool whole = v < kVectors;
+  const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+  if (whole ? element < end : edge) {
     KW_STATEMENTS(loads)
   }
 }

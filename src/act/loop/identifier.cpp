@@ -19,10 +19,10 @@ constexpr std::string_view kKeywords =
 
 // Words that the skeletons of C++ targets use themselves, where tensors are read and written.
 constexpr std::string_view kSkeletonWords =
-    " Index all block blocks cached chunk element end first groups inside int64_t k kAhead kBlockRow "
-    "kChain kChunks kElements kPlace kRagged kRoom kStreamed kTile kUnit kVector kVectors kw lane lanes "
-    "lanes_of_row length part part_tiles parts piece pieces point points reach room row_mask shift size_t "
-    "slot start step tile tiles turn v vector vectors worker workers ";
+    " Index all block blocks cached chunk edge edges element end first groups in_part inside int64_t k kAhead "
+    "kBlockRow kChain kChunks kElements kPieces kPlace kRagged kRoom kStreamed kTile kUnit kVector kVectors kw "
+    "lane lanes lanes_of_row length part part_tiles parts piece pieces point points room share shares size_t "
+    "slot start step tile tiles turn v vector vectors whole worker workers ";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

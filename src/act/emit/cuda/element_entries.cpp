@@ -43,7 +43,7 @@ EntryText ElementEntries::run() {
       v.dense = v.unit = true;
       aligned(v);
       v.guards.push_back(short_index(n));
-      const std::string length = bracket(sizes_.inner(true) + (v.ragged ? " + 7" : ""));
+      const std::string length = bracket(sizes_.inner(true));
       v.most_threads = p_.element_threads;
       v.block = "min(" + number(p_.element_threads) + ", 32*max(1, ceil_div(" + length + ", " + each + "*32)))";
       v.arguments = {vector, each, v.ragged ? "true" : "false"};

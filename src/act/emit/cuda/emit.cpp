@@ -5,6 +5,7 @@
 #include "act/emit/cpp/expand.h"
 #include "act/emit/cuda/early_sums.h"
 #include "act/emit/cuda/entries.h"
+#include "act/emit/cuda/hoist_factors.h"
 #include "act/emit/cuda/kernel_writer.h"
 #include "act/emit/cuda/split_sums.h"
 #include "act/loop/halves.h"
@@ -17,10 +18,10 @@ namespace {
 class PassEmitter {
  public:
   PassEmitter(const LoopProgram& program, const PassOptions& options)
-      : program_(early_sums(split_sums(split_halves(program)))), options_(options), types_(program_.type_parameters) {}
+      : program_(hoist_factors(early_sums(split_sums(split_halves(program))))), options_(options), types_(program_.type_parameters) {}
 
   static schedule::CudaKernelFacts facts_of(const KernelText& text) {
-    return {text.held, text.narrow_live, text.column_sums, text.work, text.other_sums};
+    return {text.held, text.narrow_live, text.loads, text.column_sums, text.work, text.other_sums};
   }
   Result<EmittedPass> run() {
     KW_CHECK(supported());

@@ -30,7 +30,11 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
       return "max(1, min(ceil_div(" + sizes.product(text.plan.nest.all()) + ", " +
              number(p.element_threads * p.whole_elements) + "), 4*multiprocessors))";
     case Shape::Rows: {
-      if (text.plan.in_parts) return "max(1, min(" + sizes.points() + ", 2*multiprocessors))";
+      // In parts as many as keep whole rows of two bytes an element.
+      if (text.plan.in_parts)
+        return "max(1, min(" + sizes.points() + ", multiprocessors*max(1, min(8, " +
+               number(p.shared_bytes / 2 / std::max<int64_t>(1, static_cast<int64_t>(text.cached.size()))) + "//(1 + " +
+               sizes.row() + ")))))";
       // As many blocks on a multiprocessor as have worker_threads together, and two where rows are streamed; but few
       // rows for a block cost more than they bring: each has a slice to write. A multiple of 8, so that all rows of a
       // block begin alike.

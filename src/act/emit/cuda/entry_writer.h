@@ -2,6 +2,8 @@
 // this, and each knows its variants.
 #pragma once
 
+#include <algorithm>
+
 #include "act/emit/cuda/entries.h"
 #include "act/emit/cuda/entry_sizes.h"
 
@@ -48,6 +50,9 @@ class EntryWriter {
   bool is_mixed() const;  // the large tensors have several types
   // A part of the threads that a block of the variant has at most.
   std::string threads_size(const Variant& variant, int64_t part = 1) const;
+  // Where rows are ragged, their edges want some registers more, which fewer threads have: an eighth, in whole
+  // fours of warps, as which a multiprocessor gives them out.
+  static int64_t with_edges(int64_t threads) { return std::max<int64_t>(128, threads * 7 / 8 / 128 * 128); }
   // Guards of memory that is read and written in vectors.
   void aligned(Variant& variant) const;
   void whole_vectors(Variant& variant) const;
@@ -104,10 +109,9 @@ class RowEntries : public EntryWriter {
   struct Held;
   std::string threads(const std::string& length, const std::string& each, const std::string& most) const;
   std::vector<std::string> arguments(const std::string& vector, const std::string& each, bool streamed, bool block,
-                                     const std::string& place, bool ragged) const;
+                                     const std::string& place, bool ragged, bool keep = true) const;
   void fast(Variant& v) const;
-  std::string length(bool ragged) const;
-  static int64_t most_threads(int64_t threads, int64_t blocks, bool ragged);
+  std::string length() const;
   void lanes(bool ragged);
   void held(bool ragged, const Held& how);
   void streamed(bool ragged);

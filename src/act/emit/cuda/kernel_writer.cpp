@@ -46,8 +46,9 @@ class ElementWriter : public Writer {
     Lines loads, fetch;
     for (const Held& held : held_)
       loads.line(held.name + "[v] = " +
-                 (lies_alike(held.buffer, held.at) ? "" : anywhere({held.buffer, held.at, kNoValue, kNoValue})) +
-                 "kw::load_in_row<kVector, kRagged>(" + held.address + ", " + left_in_row() + ");");
+                 (lies_alike(held.buffer, held.at) ? "kw::load_piece<kVector>(" + held.address + ", whole)"
+                                                   : beside(held.buffer, held.at)) +
+                 ";");
     fetch.append(used(position, {&loads}));
     fetch.append(loads);
     const Lines tile_lines = tiles();
@@ -71,13 +72,12 @@ class ElementWriter : public Writer {
     if (summed || axes.size() < 2 || text_.vectors.empty()) return;
     text_.by_rows = text_.function + "_by_rows";
     text_.ragged = stored_alike_ && like_ && in_order(like_->second);
-    Lines shift;
-    shift.line("const Index shift = " + shift_text({nest_.inner}) + ";");
+    Lines edges;
+    edges.line(edges_of({nest_.inner}, "start + kw::thread()"));
     std::vector<const Lines*> users = body.all();
-    users.insert(users.end(), {&loads, &shift});
+    users.insert(users.end(), {&loads, &edges});
     Lines place = used(positions("point", nest_.parallel, false), users);
-    place.append(shift);
-    place.line(reach("kw::blocks() / pieces - point", "length"));
+    place.append(edges);
     text_.lines.line("");
     text_.lines.append(Skeleton::load(kElementsFile, "row_elements")
                            .name("row_kernel", text_.by_rows)

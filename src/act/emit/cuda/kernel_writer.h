@@ -30,6 +30,7 @@ struct KernelText {
   int live = 0;                   // arrays of a row's elements that a thread has at once
   int work = 0;                   // instructions that an element takes, about
   int narrow_live = 0;            // half registers that they take where elements have two bytes
+  int loads = 0;                  // of them, those that are read
   int held = 0;                   // vectors of a row that a thread holds, per vector of the row
   int column_sums = 0, segment_sums = 0, other_sums = 0;
   bool ragged = false;  // its rows may begin anywhere, as long as all of them begin alike

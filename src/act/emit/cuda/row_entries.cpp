@@ -18,27 +18,20 @@ struct RowEntries::Held {
   std::string place;
   int64_t bytes = 0;  // of an element at most; 0: any
   int64_t from = 0;   // shorter rows are for another
+  bool keep = true;   // from stage to stage what is dear to compute
 };
 
-// Ragged rows take some registers more; where there are none to spare, fewer threads have them: an eighth less gives 8
-// more to each that had 64, which some backward passes exceed by as many again. They are for the four parts of a
-// multiprocessor alike: the warps of all its blocks are a multiple of four.
-int64_t RowEntries::most_threads(int64_t threads, int64_t blocks, bool ragged) {
-  if (!ragged || blocks > 1 || threads < 512) return threads;
-  return threads * (threads == 1024 ? 6 : 7) / 8 / 128 * 128;
-}
-
-std::string RowEntries::length(bool ragged) const { return bracket(sizes_.row() + (ragged ? " + 7" : "")); }
+std::string RowEntries::length() const { return bracket(sizes_.row()); }
 
 std::string RowEntries::threads(const std::string& length, const std::string& each, const std::string& most) const {
   return "min(" + most + ", 32*max(1, ceil_div(" + length + ", 32*" + each + ")))";
 }
 
 std::vector<std::string> RowEntries::arguments(const std::string& vector, const std::string& each, bool streamed,
-                                               bool block, const std::string& place, bool ragged) const {
+                                               bool block, const std::string& place, bool ragged, bool keep) const {
   const char* const kText[] = {"false", "true"};
   std::vector<std::string> all = {vector, each, kText[streamed], kText[block]};
-  if (text_.plan.accumulates) all.push_back("kw::Place::" + place);
+  all.push_back(text_.plan.accumulates ? "kw::Place::" + place : kText[keep && !streamed]);
   all.push_back(kText[ragged]);
   return all;
 }
@@ -62,11 +55,12 @@ void RowEntries::lanes(bool ragged) {
                           : "Rows that some lanes of a warp hold: several in a block."};
   v.ragged = ragged;
   fast(v);
-  v.guards.push_back(length(ragged) + " <= " + number(32 * each));
+  v.guards.push_back(length() + " <= " + number(32 * each));
   v.arguments = arguments(vector_constant(), number(each), false, false, "Registers", ragged);
   v.most_threads = summed ? 256 : p_.lane_threads;
   v.block = number(v.most_threads);
-  v.lanes = "min(32, next_pow2(max(1, ceil_div(" + length(ragged) + ", " + number(each) + "))))";
+  // Edges are up to 14, one for a lane.
+  v.lanes = "min(32, next_pow2(max(" + number(ragged ? 16 : 1) + ", ceil_div(" + length() + ", " + number(each) + "))))";
   v.grid = summed ? workers_ : "ceil_div(" + bracket(sizes_.points()) + "*" + v.lanes + ", " + v.block + ")";
   if (summed) {
     const std::string sums = text_.column_sums > 0 ? bytes_of_sums() : "0";
@@ -83,13 +77,13 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.ragged = ragged;
   fast(v);
   if (how.bytes > 0) v.guards.push_back(sizes_.widest() + " <= " + number(how.bytes));
-  if (how.from > 0) v.guards.push_back(length(ragged) + " > " + number(how.from));
-  v.most_threads = most_threads(how.most_threads, how.least_blocks, ragged && how.place != "Registers");
+  if (how.from > 0) v.guards.push_back(length() + " > " + number(how.from));
+  v.most_threads = how.most_threads;
   v.thread_bytes = how.bytes > 0 ? how.bytes : kThreadBytes;
-  v.guards.push_back(length(ragged) + " <= " + threads_size(v) + "*" + how.each);
-  v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged);
-  v.least_blocks = ragged ? std::max<int64_t>(1, how.least_blocks * 7 / 8) : how.least_blocks;
-  v.block = threads(length(ragged), how.each, threads_size(v));
+  v.guards.push_back(length() + " <= " + threads_size(v) + "*" + how.each);
+  v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged, how.keep);
+  v.least_blocks = ragged ? std::max<int64_t>(1, how.least_blocks * 3 / 4) : how.least_blocks;
+  v.block = threads(length(), how.each, threads_size(v));
   v.grid = summed ? workers_ : sizes_.points();
   std::string bytes = summed ? ahead_bytes(how.each) : "0";
   if (how.place == "Shared" && text_.column_sums > 0)
@@ -116,24 +110,24 @@ void RowEntries::streamed(bool ragged) {
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
   const std::string row_bytes = sizes_.bytes(text_.cached);
   const std::string sum_bytes = sums ? number(text_.column_sums) + "*" + bytes_of_sums() : "0";
-  const std::string wanted = length(ragged) + "*(" + row_bytes + " + " + sum_bytes + ")";
+  const std::string wanted = length() + "*(" + row_bytes + " + " + sum_bytes + ")";
   const std::string halves = "min(2, max(1, ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
-  v.most_threads = most_threads(p_.stream_threads, 1, ragged);
+  v.most_threads = ragged ? with_edges(p_.stream_threads) : p_.stream_threads;
   v.thread_bytes = kThreadBytes;
   v.block =
-      "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length(ragged) + ", 32*" + each + ")))";
+      "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length() + ", 32*" + each + ")))";
   v.grid = summed ? workers_ : sizes_.points();
   const std::string room = "min(" + number(all) + ", " + number(half) + "*" + halves + ")";
   const std::string tile = each + "*" + v.block;
   std::string sum_room = "0";
   if (sums) {
-    sum_room = "ceil_div(" + length(ragged) + ", " + tile + ")*" + tile + "*" + sum_bytes;
+    sum_room = "ceil_div(" + length() + ", " + tile + ")*" + tile + "*" + sum_bytes;
     v.guards.push_back(sum_room + " <= " + number(all));
     v.shared = sum_room;
   }
   if (!text_.cached.empty()) {
     const std::string left = sums ? "(" + room + " - " + sum_room + ")" : room;
-    v.cached = "max(0, min(ceil_div(" + length(ragged) + ", " + tile + ")*" + tile + ", " + left + "//(" + row_bytes +
+    v.cached = "max(0, min(ceil_div(" + length() + ", " + tile + ")*" + tile + ", " + left + "//(" + row_bytes +
                ")//8*8))";
     v.shared = (sums ? sum_room + " + " : "") + v.cached + "*(" + row_bytes + ")";
   }
@@ -148,7 +142,7 @@ void RowEntries::any_strides() {
     v.arguments = arguments("1", "4", true, true, "Memory", false);
     if (!wide) v.guards.push_back(short_index(sizes_.row()));
     v.most_threads = p_.stream_threads / 2;
-    v.block = threads(length(false), "4", number(v.most_threads));
+    v.block = threads(length(), "4", number(v.most_threads));
     v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
     write(v);
   }
@@ -166,8 +160,8 @@ void RowEntries::total() {
   v.wide_index = true;
   v.arguments = arguments("1", "4", false, true, "", false);
   v.most_threads = 1024;
-  v.guards.push_back(length(false) + " <= " + number(4 * v.most_threads));
-  v.block = threads(length(false), "4", number(v.most_threads));
+  v.guards.push_back(length() + " <= " + number(4 * v.most_threads));
+  v.block = threads(length(), "4", number(v.most_threads));
   v.grid = "1";
   write(v);
 }
@@ -187,12 +181,13 @@ EntryText RowEntries::run() {
       const int64_t narrow_wide = std::max(wide, p_.narrow_wide_elements);
       held(ragged, {"", "Rows that the registers of a block hold.", elements_size(row, row),
                     elements_constant(row, row), p_.row_threads, p_.row_blocks, ""});
-      if (!ragged && p_.long_elements * p_.long_threads > row * p_.row_threads)
+      if (p_.long_elements * p_.long_threads > row * p_.row_threads && !(ragged && p_.long_keeps))
         held(ragged, {"_long", "Longer rows of narrow elements.", number(p_.long_elements), number(p_.long_elements),
-                      p_.long_threads, 1, "", 2});
+                      p_.long_threads, p_.long_keeps ? 1 : 2, "", 2, 0, p_.long_keeps != 0});
       if (narrow_wide * p_.wide_threads > row * p_.row_threads)
         held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.",
-                      elements_size(narrow_wide, wide), elements_constant(narrow_wide, wide), p_.wide_threads, 1, ""});
+                      elements_size(narrow_wide, wide), elements_constant(narrow_wide, wide),
+                      ragged ? with_edges(with_edges(p_.wide_threads)) : p_.wide_threads, 1, ""});
     } else {
       const std::string narrow = number(p_.narrow_sum_elements);
       const Held registers = {"",
@@ -216,10 +211,13 @@ EntryText RowEntries::run() {
       if (columns) held(ragged, shared);
       if (!ragged) held(ragged, registers);
       if (columns) {
-        const int64_t bytes = element_bytes(p_.shared_sum_bytes / kThreadBytes);
+        // As much of ragged rows, by fewer threads, which have registers for edges too.
+        const int64_t threads = ragged ? with_edges(p_.sum_threads) : p_.sum_threads;
+        auto shared_by = [&](int64_t amount) { return amount * p_.sum_threads / threads / 8 * 8; };
+        const int64_t most = shared_by(p_.shared_sum_elements);
+        const int64_t bytes = element_bytes(shared_by(p_.shared_sum_bytes / kThreadBytes));
         held(ragged, {"_shared", "Rows that the registers of a block hold, and sums in shared memory.",
-                      most_size(p_.shared_sum_elements, bytes), most_constant(p_.shared_sum_elements, bytes),
-                      p_.sum_threads, 1, "Shared"});
+                      most_size(most, bytes), most_constant(most, bytes), threads, 1, "Shared"});
       }
     }
     streamed(ragged);

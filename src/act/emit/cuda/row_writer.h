@@ -2,6 +2,7 @@
 #pragma once
 
 #include "act/emit/cuda/entry_sizes.h"
+#include "act/emit/cuda/hoist_factors.h"
 #include "act/emit/cuda/writer.h"
 
 namespace kw::act::cuda {
@@ -68,6 +69,7 @@ class RowWriter : public Writer {
           if (load && load->guard == kNoValue && is_large(load->at)) loads.insert({load->buffer});
         }
       text_.live = std::max(text_.live, static_cast<int>(loads.size() + alive.size()));
+      text_.loads = std::max(text_.loads, static_cast<int>(loads.size()));
       text_.narrow_live = std::max(text_.narrow_live, static_cast<int>(loads.size() + 2 * alive.size()));
       for (ValueId v : computed_in(*loops[s]))
         if (kept.contains(v)) done.insert(v);
@@ -75,6 +77,7 @@ class RowWriter : public Writer {
     if (has_combine(kernel_)) {  // what its runs take
       text_.live += 2;
       text_.narrow_live += 4;
+      text_.loads += 4;
     }
   }
 
@@ -108,12 +111,13 @@ class RowWriter : public Writer {
       }
       point.append(stage.after);
     }
-    Lines shift;  // which is known beyond its row where sums are finished
-    if (!plan_.in_parts)
-      shift.line((plan_.accumulates ? "if (inside) shift = " : "const Index shift = ") + shift_text(row) + ";");
-    Lines place = used(positions("point", nest_.parallel, false), {&point, &shift});
-    place.append(shift);
-    if (!plan_.in_parts && !held_.empty()) place.line(reach("points - point", "length"));
+    Lines edges;
+    if (plan_.accumulates && !plan_.in_parts)
+      edges.line("if (inside) edges = {" + row_offset(row) + ", length, lane};");
+    else if (!plan_.in_parts)
+      edges.line(edges_of(row, "lane"));
+    Lines place = used(positions("point", nest_.parallel, false), {&point, &edges});
+    place.append(edges);
     text_.ragged = is_ragged();
     const Lines tile_lines = tiles();
     if (plan_.in_parts)
@@ -121,9 +125,11 @@ class RowWriter : public Writer {
     else
       whole(place, tile_lines, point);
   }
-  // Whether rows may begin anywhere: all that is read and written for every element begins alike.
+  // Whether rows may begin anywhere: all that is read and written for every element begins alike, and the order in
+  // which edges come matters to nothing.
   bool is_ragged() const {
     return like_ && in_order(like_->second) && stored_alike_ && (plan_.in_parts || !plan_.has_parts) &&
+           !has_combine(kernel_) &&
            std::all_of(held_.begin(), held_.end(), [&](const Held& held) { return lies_alike(held.buffer, held.at); });
   }
   void whole(const Lines& place, const Lines& tile_lines, const Lines& point) {
@@ -163,9 +169,44 @@ class RowWriter : public Writer {
         .statements("caches", caches(room.empty() ? "" : "(" + room + ")"))
         .statements("place", place)
         .statements("tiles", tile_lines)
+        .statements("ahead", tiles_ahead())
         .statements("point", point);
     if (summed) skeleton.statements("sums", sums_).statements("finish", finish_);
     text_.lines = with_combines(skeleton.fill());
+  }
+  // The tiles of the next row that shared memory has room for.
+  bool has_tiles_ahead() const {
+    return plan_.in_parts && std::any_of(held_.begin(), held_.end(), [](const Held& h) { return h.stages.size() > 1; });
+  }
+  Lines tiles_ahead() {
+    Lines out, copies;
+    if (!has_tiles_ahead()) return out;
+    for (const Held& held : held_)
+      if (held.stages.size() > 1)
+        copies.line("kw::copy_async<kVector>(" + cache_of(held) + " + slot, " + held.address + ", element < end);");
+    Lines edges;
+    edges.line(edges_of({nest_.inner}, "Index(kw::lane())"));
+    const Lines begins = part_begins({&copies});
+    out.open("const auto prefetch = [&](Index point, Index tile) {");
+    out.open("if constexpr (kAhead) {");
+    out.open("if (point < points && tile < tiles_here) {");
+    out.append(used(positions("point", nest_.parallel, false), {&begins, &edges}));
+    out.line("const Index part = part_of(tile), in_part = tile - part * part_tiles;");
+    out.append(used(positions("part", nest_.loop, false), {&begins, &edges}));
+    out.append(edges);
+    out.append(begins);
+    out.line("KW_UNROLL");
+    out.open("for (int v = 0; v < kVectors; ++v) {");
+    out.line("const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;");
+    out.line("const Index slot = (tile * kVectors + v) * 32 + kw::lane();");
+    out.append(copies);
+    out.close();
+    out.close();
+    out.line("kw::copy_commit();");
+    out.close();
+    out.close("};");
+    out.line("for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) prefetch(kw::block(), tile);");
+    return out;
   }
 
   struct StageText {
@@ -176,6 +217,7 @@ class RowWriter : public Writer {
     Lines before_tile, after_tile;  // partial results
     Body body;
     Lines segments;  // what becomes of sums over parts
+    std::map<std::pair<std::vector<ValueId>, std::string>, std::string> part_sums;  // names, by terms and type
     Lines after;
   };
 
@@ -184,41 +226,48 @@ class RowWriter : public Writer {
     text.only_reduces = stage.stores.empty() && stage.accumulates.empty();
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
-    define(text.body, roots_of(stage, kernel_), stored);
+    std::vector<ValueId> roots = roots_of(stage, kernel_);
+    if (plan_.in_parts) roots = part_roots(stage);
+    define(text.body, roots, stored);
     std::vector<std::string> parts, names;
     Lines after;
     const std::vector<ValueId> plain = plain_reductions(stage);
     for (ValueId r : plain) {
       const Reduction reduction = reduction_of(std::get<Reduced>(kernel_[r].what).op);
       const std::string type = accumulator_type(r), name = reduced_name(r);
-      const std::string term = values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type);
       names.push_back(name);
       if (has_partials(r)) {
-        const std::string total = names_.fresh(name + "_total"), part = names_.fresh(name + "_part");
+        const std::string total = names_.fresh(name + "_total");
         text.before.line("kw::Total<kStreamed, " + type + "> " + total + " = " + reduction.start + ";");
-        text.before_tile.line(type + " " + part + " = " + reduction.start + ";");
-        text.body.element.line(counted(joined(reduction, part, term)));
-        text.after_tile.line(joined(reduction, total, part));
+        if (const auto sum = in_part(r)) {
+          text.after_tile.line(total + " += " + part_sum(*sum, type, name, text, ""));
+        } else {
+          const std::string part = names_.fresh(name + "_part");
+          text.before_tile.line(type + " " + part + " = " + reduction.start + ";");
+          text.body.element.line(
+              joined(reduction, part, values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type)));
+          text.after_tile.line(joined(reduction, total, part));
+        }
         after.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
       } else {
         text.before.line(type + " " + name + " = " + reduction.start + ";");
-        text.body.element.line(counted(joined(reduction, name, term)));
+        text.body.element.line(
+            joined(reduction, name, values_.expressions.as(std::get<Reduced>(kernel_[r].what).arg, type)));
       }
       parts.push_back("kw::part<" + std::string(reduction.functor) + ">(" + name + ", " +
                       share(name, type, takes_turns() ? "2 * kw::kMostWarps" : "kw::kMostWarps") + ")");
     }
     for (const Combination& one : combines_.of(stage)) combine_row(one, text);
     for (const Accumulate& sum : stage.accumulates) {
-      const std::string term = values_.expressions.as(sum.value, sum_type(sum));
       switch (kind_of(plan_, sum)) {
         case SumKind::Column:
-          column_sum(sum, text.body, term);
+          column_sum(sum, text.body, values_.expressions.as(sum.value, sum_type(sum)));
           break;
         case SumKind::Scalar:
-          scalar_sum(sum, text.body, term);
+          scalar_sum(sum, text.body, values_.expressions.as(sum.value, sum_type(sum)));
           break;
         case SumKind::Segment:
-          segment_sum(sum, text, term);
+          segment_sum(sum, text);
           break;
       }
     }
@@ -247,7 +296,55 @@ class RowWriter : public Writer {
     if (has_combine(kernel_)) return true;
     const auto reductions = std::count_if(kernel_.stages.begin(), kernel_.stages.end(),
                                           [&](const Stage& stage) { return !plain_reductions(stage).empty(); });
-    return plan_.accumulates && reductions == 1 && !(plan_.in_parts && plan_.has_segments);
+    const bool goes_on = plan_.accumulates || plan_.in_parts;
+    return goes_on && reductions == 1 && !(plan_.in_parts && plan_.has_segments);
+  }
+  // ---- sums over a tile of a part ----
+  // Factors that a part has in common wait until its tile is summed; sums of the same terms are one.
+  Factored terms_of_product(ValueId v) const {
+    Factored parts = factored(kernel_, v, nest_.inner, [](ValueId) { return true; });
+    if (parts.terms.empty()) return {{}, {v}};
+    std::sort(parts.terms.begin(), parts.terms.end());
+    return parts;
+  }
+  std::optional<Factored> in_part(ValueId r) const {
+    const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+    if (!plan_.in_parts || (reduced.op != Op::Sum && reduced.op != Op::Mean)) return std::nullopt;
+    return terms_of_product(reduced.arg);
+  }
+  std::vector<ValueId> part_roots(const Stage& stage) const {
+    std::vector<ValueId> roots;
+    auto take = [&](const Factored& parts) {
+      roots.insert(roots.end(), parts.terms.begin(), parts.terms.end());
+      roots.insert(roots.end(), parts.factors.begin(), parts.factors.end());
+    };
+    for (ValueId r : stage.reductions)
+      if (const auto parts = in_part(r))
+        take(*parts);
+      else
+        for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
+    for (const Store& store : stage.stores) roots.push_back(store.value);
+    for (const Accumulate& sum : stage.accumulates)
+      if (kind_of(plan_, sum) == SumKind::Segment)
+        take(terms_of_product(sum.value));
+      else
+        roots.push_back(sum.value);
+    return roots;
+  }
+  std::string part_sum(const Factored& product, const std::string& type, const std::string& name, StageText& text,
+                       const std::string& function) {
+    auto known = text.part_sums.find({product.terms, type});
+    if (known == text.part_sums.end()) {
+      const std::string part = names_.fresh(name + "_part");
+      std::string term;
+      for (ValueId v : product.terms) term += (term.empty() ? "" : " * ") + values_.expressions.as(v, type);
+      text.before_tile.line(type + " " + part + " = 0;");
+      text.body.element.line(part + " += " + term + ";");
+      known = text.part_sums.emplace(std::pair(product.terms, type), part).first;
+    }
+    std::string all = function.empty() ? known->second : function + "(" + known->second + ")";
+    for (ValueId v : product.factors) all += " * " + values_.expressions.as(v, type);
+    return all + ";";
   }
   // What a thread's vectors became is joined with what others have, tile by tile, in the order of the row.
   void combine_row(const Combination& one, StageText& text) {
@@ -259,14 +356,14 @@ class RowWriter : public Writer {
     text.before_tile.line("KW_UNROLL");
     text.before_tile.line("for (int v = 0; v < kVectors; ++v) " + runs + "[v] = " + none + ";");
     text.body.vector.line(type + " " + run + " = " + none + ";");
-    text.body.element.line(counted(run + ".add(" + tuple_text(one) + ");"));
+    text.body.element.line(run + ".add(" + tuple_text(one) + ");");
     text.body.stores.line(runs + "[v] = " + run + ";");
     text.after_tile.line("kw::add_tile<kBlockRow>(" + all + ", " + runs + ", lanes, " +
                          share(name, type, "2 * kw::kMostWarps") + ", turn);");
     combined_results(one, all + ".run()", text.after);
   }
   // A sum over a part of the row: warps add what they have of it, and threads the warps' sums where the stage ends.
-  void segment_sum(const Accumulate& sum, StageText& text, const std::string& term) {
+  void segment_sum(const Accumulate& sum, StageText& text) {
     const std::string part = names_.fresh(buffer(sum.buffer).name + "_part"), type = sum_type(sum);
     const std::string sums = names_.fresh(buffer(sum.buffer).name + "_sums");
     clear_slice(sum, "kw::block()", true);
@@ -276,9 +373,8 @@ class RowWriter : public Writer {
                ", parts);");
     ++segments_;
     text.before.line("if (kPlace == kw::Place::Shared) " + sums + ".clear();");
-    text.before_tile.line(type + " " + part + " = 0;");
-    text.body.element.line(counted(part + " += " + term + ";"));
-    text.after_tile.line(part + " = kw::warp_sum(" + part + ");");
+    text.after_tile.line("const " + type + " " + part + " = " +
+                         part_sum(terms_of_product(sum.value), type, buffer(sum.buffer).name, text, "kw::warp_sum"));
     const std::string to = address(sum.buffer, sum.at, false, slice("kw::block()"));
     text.after_tile.open("if (kw::lane() == 0) {");
     text.after_tile.line("if (kPlace == kw::Place::Shared)");
@@ -339,13 +435,18 @@ class RowWriter : public Writer {
   // memory in turn, every thread's part in its own place, behind the sums that are there.
   bool prefetches() const { return plan_.accumulates && !plan_.in_parts && !held_.empty(); }
   // For every vector of a thread, in a row that it holds.
-  static void over_vectors(Lines& to, const Lines& body, const std::string& bound) {
+  static void over_vectors(Lines& to, const Lines& body, const char* count, const std::string& condition,
+                           const std::string& wanted = {}) {
     to.line("KW_UNROLL");
-    to.open("for (int v = 0; v < kVectors; ++v) {");
-    to.line("const Index element = (v * lanes + lane) * kVector - shift;");
-    to.open("if (element < " + bound + ") {");
+    to.open("for (int v = 0; v < " + std::string(count) + "; ++v) {");
+    const bool pieces = count == std::string_view("kPieces");
+    if (pieces) to.line("const bool whole = v < kVectors;");
+    const std::string vector = "(v * lanes + lane) * kVector + edges.head";
+    to.line("const Index element = " + (pieces ? "whole ? " + vector + " : edges.at" : vector) + ";");
+    if (!wanted.empty()) to.line("const bool wanted = " + wanted + ";");
+    if (!condition.empty()) to.open("if (" + condition + ") {");
     to.append(body);
-    to.close();
+    if (!condition.empty()) to.close();
     to.close();
   }
   // The indices of a row that the threads of a block hold: in kernels that walk axes as one where they can be, so that
@@ -369,7 +470,7 @@ class RowWriter : public Writer {
     Lines out = residents();
     if (!prefetches()) return out;
     std::string before = sums_room(), types;
-    Lines copies, loads, places;
+    Lines copies, loads, places, edge;
     const std::string slot = "(landing * kVectors + v) * kw::threads() + kw::thread()";
     for (const Held& held : held_) {
       const std::string type = types_.stored(buffer(held.buffer).type);
@@ -377,8 +478,8 @@ class RowWriter : public Writer {
                   before + ");");
       before += (before.empty() ? "" : " + ") +
                 ("kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(" + type + "))");
-      loads.line("kw::copy_in_row<kVector, kRagged>(" + held.name + "_next + (" + slot + "), " + held.address + ", " +
-                 left_in_row() + ");");
+      loads.line("kw::copy_async<kVector>(" + held.name + "_next + (" + slot + "), " + held.address + ", wanted);");
+      edge.line(held.name + "[kVectors] = kw::load_piece<kVector>(" + held.address + ", false);");
       copies.line(held.name + "[v] = " + held.name + "_next[" + slot + "];");
       types += ", " + type;
       text_.ahead.push_back(held.buffer);
@@ -387,19 +488,22 @@ class RowWriter : public Writer {
     out.line("int landing = 0;");
     out.append(places);
     const Axes row = row_axes();
-    Lines inner;
-    if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
-    inner.append(loads);
+    auto positioned = [&](const Lines& what) {
+      Lines inner;
+      if (row.size() > 1) inner.append(used(positions("element", row, true), {&what}));
+      inner.append(what);
+      return inner;
+    };
+    Lines edges;
+    edges.line(edges_of(row, "lane"));
+    const Lines inner = positioned(loads);
     out.open("const auto prefetch = [&](Index from) {");
     out.open("if constexpr (kAhead) {");
     out.line("const Index point = kBlockRow ? from : from + kw::thread() / lanes;");
     out.open("if (point < points) {");
-    Lines shift;
-    shift.line("const Index shift = " + shift_text(row) + ";");
-    out.append(held_positions({&inner, &shift}));
-    out.append(shift);
-    out.line(reach("points - point", "length"));
-    over_vectors(out, inner, "length");
+    out.append(held_positions({&inner, &edges}));
+    out.append(edges);
+    over_vectors(out, inner, "kVectors", "", "element < edges.end(length)");
     out.close();
     out.line("kw::copy_commit();");
     out.close();
@@ -409,8 +513,15 @@ class RowWriter : public Writer {
     out.close();
     out.line("landing = 0;");
     advance_.open("if constexpr (kAhead) {");
+    // An edge is too narrow for such a copy. It is used last.
+    advance_.open("if constexpr (kRagged) {");
+    advance_.open("if (edge) {");
+    advance_.line("const Index element = edges.at;");
+    advance_.append(positioned(edge));
+    advance_.close();
+    advance_.close();
     advance_.line("kw::copy_wait<kRowsAhead - 1>();");
-    over_vectors(advance_, copies, "end");
+    over_vectors(advance_, copies, "kVectors", "element < end");
     advance_.line("prefetch(start + kRowsAhead * step);");
     advance_.line("landing = (landing + 1) % kRowsAhead;");
     advance_.close();
@@ -429,68 +540,96 @@ class RowWriter : public Writer {
     out.line("    (!kRagged || kw::fits_beside<kElements" + types + ">());");
     for (const Resident& resident : residents_) {
       out.line("kw::Vector<" + types_.stored(buffer(resident.buffer).type) + ", kVector> " + resident.name +
-               "[kVectors];");
+               "[kPieces];");
       loads.line(resident.name + "[v] = " + resident.load + ";");
     }
     const Axes row = row_axes();
-    Lines inner, shift;
+    Lines inner, edges;
     if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
     inner.append(loads);
-    shift.line("const Index shift = " + shift_text(row) + ";");
+    edges.line(edges_of(row, "lane"));
     out.open("if constexpr (kResident) {");
     out.line("const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);");
     out.line("const Index point = first < points ? first : 0;");
-    out.append(held_positions({&shift, &inner}));
-    out.append(shift);
-    over_vectors(out, inner, "length");
+    out.append(held_positions({&edges, &inner}));
+    out.append(edges);
+    over_vectors(out, inner, "kPieces", "whole ? element < edges.end(length) : edges.at >= 0");
     out.close();
     return out;
+  }
+
+  static std::string loaded(const Held& held) {
+    return held.name + "[v] = kw::load_piece<kVector>(" + held.address + ", whole);";
+  }
+  // What a stage reads: the first one for all, where the row is held.
+  Lines row_fetch(size_t number, const Lines& position) const {
+    Lines now, early;  // read for this stage; held for a later one
+    for (const Held& held : held_) {
+      const size_t first = *held.stages.begin();
+      const std::string cache = cache_of(held) + "[slot]";
+      if (held.stages.contains(number)) {
+        if (number == first) {
+          now.line(loaded(held));
+          if (held.stages.size() > 1)
+            now.line("if (kStreamed && whole && slot * kVector < cached) " + cache + " = " + held.name + "[v];");
+        } else {
+          now.line("if (whole && slot * kVector < cached)");
+          now.line("  " + held.name + "[v] = " + cache + ";");
+          now.line("else");
+          now.line("  " + loaded(held));
+        }
+      } else if (number == 0 && first > 0) {
+        early.line(loaded(held));
+      }
+    }
+    Lines fetch;
+    auto fill = [&](const Lines& loads, const std::string& condition) {
+      Lines with = used(position, {&loads});
+      with.append(loads);
+      if (loads.empty()) return;
+      if (!condition.empty()) fetch.open("if (" + condition + ") {");
+      fetch.append(Skeleton::load(kRowsFile, "fetch").statements("loads", with).fill());
+      if (!condition.empty()) fetch.close();
+    };
+    fill(now, number > 0 ? "kStreamed" : prefetches() ? "!kAhead" : "");
+    fill(early, prefetches() ? "!kStreamed && !kAhead" : "!kStreamed");
+    return fetch;
+  }
+  Lines part_fetch(size_t number) const {
+    Lines copies, loads, others;
+    for (const Held& held : held_) {
+      if (!held.stages.contains(number)) continue;
+      if (held.stages.size() == 1) {
+        others.line(loaded(held));
+        continue;
+      }
+      copies.line(held.name + "[v] = " + cache_of(held) + "[slot];");
+      loads.line(loaded(held));
+    }
+    Lines other;
+    if (!others.empty()) other = Skeleton::load(kPartsFile, "fetch_other").statements("loads", others).fill();
+    if (loads.empty()) return other;
+    return Skeleton::load(kPartsFile, "fetch")
+        .statements("copies", copies)
+        .statements("loads", loads)
+        .statements("others", other)
+        .fill();
   }
 
   Lines stage_loop(const StageText& stage, size_t number) {
     const Axes row = row_axes();
     Lines position;
     if (row.size() > 1 && !plan_.in_parts) position = positions("element", row, true);
-    Lines now, early;  // read for this stage; held for a later one
-    for (const Held& held : held_) {
-      const size_t first = *held.stages.begin();
-      const bool only = held.stages.size() == 1;
-      const std::string load = "kw::load_in_row<kVector, kRagged>(" + held.address + ", " + left_in_row() + ");";
-      const std::string cache = cache_of(held) + "[slot]";
-      if (held.stages.contains(number)) {
-        if (number == first || only) {
-          now.line(held.name + "[v] = " + load);
-          if (!only) now.line("if (kStreamed && slot * kVector < cached) " + cache + " = " + held.name + "[v];");
-        } else {
-          now.line("if (slot * kVector < cached)");
-          now.line("  " + held.name + "[v] = " + cache + ";");
-          now.line("else");
-          now.line("  " + held.name + "[v] = " + load);
-        }
-      } else if (number == 0 && first > 0) {
-        early.line(held.name + "[v] = " + load);
-      }
-    }
-    auto fill = [&](const Lines& loads) {
-      Lines with = used(position, {&loads});
-      with.append(loads);
-      return Skeleton::load(plan_.in_parts ? kPartsFile : kRowsFile, "fetch").statements("loads", with).fill();
-    };
-    Lines fetch;
-    if (!now.empty()) {
-      const bool again = number > 0;
-      // The first stage reads for all, where the row is held.
-      const std::string condition = plan_.in_parts ? "" : again ? "kStreamed" : prefetches() ? "!kAhead" : "";
-      if (!condition.empty()) fetch.open("if (" + condition + ") {");
-      fetch.append(fill(now));
-      if (!condition.empty()) fetch.close();
-    }
-    if (!early.empty() && !plan_.in_parts) {
-      fetch.open(prefetches() ? "if (!kStreamed && !kAhead) {" : "if (!kStreamed) {");
-      fetch.append(fill(early));
-      fetch.close();
-    }
+    const Lines fetch = plan_.in_parts ? part_fetch(number) : row_fetch(number, position);
     Skeleton skeleton = Skeleton::load(plan_.in_parts ? kPartsFile : kRowsFile, "stage");
+    const bool last = has_tiles_ahead() && number + 1 == stage_;
+    if (plan_.in_parts) {
+      Lines next, arrive;
+      if (last) next.line("prefetch(point + kw::blocks(), tile);");
+      // The tiles of a warp arrive one after the other.
+      if (has_tiles_ahead() && number == 0) arrive.line("kw::copy_wait_but(left--);");
+      skeleton.statements("arrive", arrive).statements("next", next);
+    }
     skeleton.statements("fetch", fetch)
         .statements("before", stage.before_tile)
         .statements("vector", stage.body.vector)
@@ -502,15 +641,20 @@ class RowWriter : public Writer {
           .statements("position", used(position, stage.body.all()))
           .fill();
     // A part's place, and what is known of it.
-    Lines shift;
-    shift.line("const Index shift = " + shift_text({nest_.inner}) + ";");
+    Lines edges;
+    edges.line(edges_of({nest_.inner}, "Index(kw::lane())"));
+    edges.line("const bool edge = edges.at >= 0 && in_part == 0;");
     std::vector<const Lines*> users = stage.body.all();
-    users.insert(users.end(), {&fetch, &stage.after_tile, &shift});
+    users.insert(users.end(), {&fetch, &stage.after_tile, &edges});
+    const Lines begins = part_begins(users);
+    users.push_back(&begins);
     Lines place = used(positions("part", nest_.loop, false), users);
-    place.append(shift);
-    if (!fetch.empty()) place.line(reach("static_cast<int64_t>(points - 1 - point) * parts + parts - part", "end"));
+    place.append(edges);
+    place.append(begins);
     place.append(stage.body.part);
-    Lines out = skeleton.statements("place", place).fill();
+    Lines out;
+    if (has_tiles_ahead() && number == 0) out.line("Index left = (tiles - 1 - kw::warp()) / kw::warps();");
+    out.append(skeleton.statements("place", place).fill());
     if (!stage.segments.empty()) {
       out.open("if (kPlace == kw::Place::Shared) {");
       out.line("kw::barrier();");

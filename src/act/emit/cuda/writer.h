@@ -23,8 +23,9 @@ inline constexpr std::string_view kReserved[] = {
     "tiles",  "lane",    "lanes",     "groups",    "point",        "points",     "inside",  "end",
     "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements",  "kRoom",   "kPlace",
     "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",          "k",       "kRagged",
-    "kAhead", "shift",   "slot",      "part",      "parts",        "part_tiles", "cached",  "row_mask",
-    "piece",  "pieces",  "all",       "reach",     "target",       "total",      "room"};
+    "kAhead", "edges",   "slot",      "part",      "parts",        "part_tiles", "cached",  "edge",
+    "share",  "shares",  "kPieces",   "whole",     "target",       "total",      "room",    "in_part",
+    "here",   "left",    "part_of",   "prefetch",  "landing",      "tiles_here", "wanted"};
 
 inline constexpr int kWorthKeeping = 5;  // instructions
 
@@ -217,6 +218,26 @@ class Writer {
     return buffer(id).name + ".at(" + join(indices, ", ") + ")";
   }
 
+  // Where a vector of neighbours begins. Where rows are in parts, each part has its own beginning.
+  std::string vector_address(BufferId id, const std::vector<Index>& at) {
+    if (!plan_.in_parts) return address(id, at, true);
+    const std::string begin = replace_word(address(id, at, false), names_.variable(nest_.inner), "0");
+    auto known = part_begins_.find(begin);
+    if (known == part_begins_.end())
+      known = part_begins_.emplace(begin, names_.fresh(buffer(id).name + "_part")).first;
+    return known->second + " + " + first_ + " * " + buffer(id).name + ".strides[" +
+           std::to_string(buffer(id).shape.size() - 1) + "]";
+  }
+  // Those that the texts use.
+  Lines part_begins(const std::vector<const Lines*>& texts) const {
+    Lines out;
+    std::string all;
+    for (const Lines* lines : texts) all += lines->text();
+    for (const auto& [begin, name] : part_begins_)
+      if (find_word(all, name) != std::string::npos) out.line("const auto " + name + " = " + begin + ";");
+    return out;
+  }
+
   bool is_large(const std::vector<Index>& at) const {
     const Axes axes = axes_of_access(at);
     if (plan_.shape == Shape::Elements) return axes.size() == nest_.all().size();
@@ -291,19 +312,22 @@ class Writer {
     };
     return std::all_of(at.begin(), at.end(), [&](const Index& index) { return up(up, index); });
   }
-  // The number of elements from the beginning of a row back to where a vector begins.
-  std::string shift_text(const Axes& zero) {
+  // Where a row begins in memory, as the number of elements before it.
+  std::string row_offset(const Axes& zero) {
     if (!like_) return "0";
     std::string at = address(like_->first, like_->second, false);
     for (LoopAxisId axis : zero) at = replace_word(at, names_.variable(axis), "0");
     const size_t call = at.find(".at(");
-    return "kRagged ? static_cast<Index>(" + at.substr(0, call) + ".offset(" + at.substr(call + 4) + " % kVector) : 0";
+    return at.substr(0, call) + ".offset(" + at.substr(call + 4);
+  }
+  std::string edges_of(const Axes& zero, const std::string& lane) {
+    return "const kw::Edges<kVector, kRagged, Index> edges(" + row_offset(zero) + ", length, " + lane + ");";
   }
 
   // ---- loads ----
   struct Held {  // vectors that a thread holds for the whole row, or reads before it uses any
     BufferId buffer;
-    std::string name, address;
+    std::string name, from, address;  // by which it is known; where it is
     std::set<size_t> stages;  // that use it
     std::vector<Index> at = {};
   };
@@ -316,13 +340,13 @@ class Writer {
     if (name == vector_names_.end())
       name = vector_names_.emplace(from, names_.fresh(buffer(load.buffer).name + "_v")).first;
     if (is_large(load.at)) {
-      auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.address == from; });
-      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, {}, load.at});
+      auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.from == from; });
+      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, vector_address(load.buffer, load.at), {}, load.at});
       held->stages.insert(stage_);
       return name->second + "[v][k]";
     }
     if (declared_.insert(from).second) {
-      const std::string vector = anywhere(load) + "kw::load_vector<kVector>(" + from + ")";
+      const std::string vector = beside(load.buffer, load.at);
       std::string resident;
       if (stays(load)) {
         auto same =
@@ -349,25 +373,20 @@ class Writer {
     return true;
   }
   // A vector of a tensor whose rows lie elsewhere.
-  std::string anywhere(const Load& load) {
-    const std::string row = replace_word(address(load.buffer, load.at, false), names_.variable(nest_.inner), "0");
-    return "kRagged ? kw::load_anywhere<kVector>(" + row + ", " + first_ + ", static_cast<Index>(" +
-           names_.size(nest_.inner) + ")) : ";
+  std::string beside(BufferId id, const std::vector<Index>& at) {
+    const std::string row = replace_word(address(id, at, false), names_.variable(nest_.inner), "0");
+    return "kRagged && whole ? kw::load_anywhere<kVector>(" + row + ", " + first_ + ", static_cast<Index>(" +
+           names_.size(nest_.inner) + ")) : kw::load_piece<kVector>(" + address(id, at, true) + ", whole)";
   }
-  // How far one may read from the beginning of a row: vectors at its end go on into the next rows.
-  static std::string reach(const std::string& rows_left, const std::string& length) {
-    return "const Index reach = kRagged ? kw::reach<kVector>(" + rows_left + ", " + length + ") : 0;";
-  }
-  std::string left_in_row() const { return "static_cast<int>(reach - " + first_ + ")"; }
   Lines tiles() {
     Lines out;
     for (const Held& held : held_)
-      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name + "[kVectors];");
-    if (!values_.kept.empty())
+      out.line("kw::Vector<" + types_.stored(buffer(held.buffer).type) + ", kVector> " + held.name + "[kPieces];");
+    if (!values_.kept.empty() && (plan_.accumulates || plan_.in_parts))
       out.line(std::string("constexpr bool kKeep = ") +
-               (plan_.accumulates ? "!kStreamed && kPlace == kw::Place::Registers;" : "!kStreamed;"));
+               (plan_.in_parts ? "false;" : "!kStreamed && kPlace == kw::Place::Registers;"));
     for (const auto& [value, name] : values_.kept)
-      out.line(types_.computed(kernel_[value].type) + " " + name + "[kVectors][kVector];");
+      out.line(types_.computed(kernel_[value].type) + " " + name + "[kPieces][kVector];");
     text_.held = std::max(text_.live, static_cast<int>(held_.size() > 0));
     if (plan_.shape == Shape::Elements) text_.held = static_cast<int>(held_.size());
     return out;
@@ -401,33 +420,11 @@ class Writer {
     const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
     body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
     body.element.line(name + "[k] = " + stored_text(store) + ";");
-    body.stores.line("kw::store_in_row<kRagged>(" + address(store.buffer, store.at, true) + ", " + name + ", " +
-                     first_ + ", " + names_.size(nest_.inner) + ");");
+    body.stores.line("kw::store_piece(" + vector_address(store.buffer, store.at) + ", " + name + ", whole);");
   }
-  // A statement that counts an element, where it is one of the row.
-  static std::string counted(const std::string& statement) { return "if (!kRagged || row_mask >> k & 1) " + statement; }
-  // The index of an element, where something wants it, and whether it is in the row.
+  // The index of an element, where something wants it.
   void finish(Body& body) {
     if (!has_vectors() || nest_.inner < 0) return;
-    if (body.element.text().find("row_mask") != std::string::npos) {
-      Lines with;
-      with.line("const uint32_t row_mask = kw::in_row<kVector>(" + first_ + ", " + names_.size(nest_.inner) + ");");
-      with.append(body.vector);
-      body.vector = with;
-    }
-    // What a vector does not bring is read and written element by element, where there is one.
-    const std::string element = body.element.text();
-    if (element.find("kw::load(") != std::string::npos || element.find("kw::store(") != std::string::npos) {
-      const std::string at = first_ + " + k";
-      Lines as_far;
-      const std::string beyond = at + " >= " + names_.size(nest_.inner);
-      if (plan_.shape == Shape::Rows)
-        as_far.line("if (kRagged && (" + at + " < 0 || " + beyond + ")) continue;");
-      else
-        as_far.line("if (" + beyond + " || (kRagged && " + at + " < 0)) continue;");
-      as_far.append(body.element);
-      body.element = std::move(as_far);
-    }
     const std::string& name = names_.variable(nest_.inner);
     if (find_word(body.element.text(), name) == std::string::npos) return;
     Lines with;
@@ -460,7 +457,7 @@ class Writer {
     const std::string type = sum_type(sum);
     sums_.line("kw::Total<true, " + type + "> " + total + " = 0;");
     body.vector.line(type + " " + part + " = 0;");
-    body.element.line(plan_.shape == Shape::Rows ? counted(part + " += " + term + ";") : part + " += " + term + ";");
+    body.element.line(part + " += " + term + ";");
     body.stores.line(total + " += " + part + ";");
     const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum");
     const std::string parts = share(name, type, "kw::kMostWarps");
@@ -491,7 +488,7 @@ class Writer {
     body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
     body.element.line(terms + "[k] = " + term + ";");
     body.stores.line(name + ".add(tile, v, element, " + terms + ");");
-    finish_.line(name + ".finish(lane, lanes, groups, shift);");
+    finish_.line(name + ".finish(lane, lanes, groups, edges);");
     ++text_.column_sums;
   }
   // The number of sums in one slice.
@@ -621,6 +618,7 @@ class Writer {
   std::set<std::string> declared_;
   std::vector<Resident> residents_;  // vectors of the present stage, by address
   std::vector<Held> held_;
+  std::map<std::string, std::string> part_begins_;  // names, by what they are
   size_t stage_ = 0;
   Lines shared_, sums_, finish_, advance_;
   Body* body_ = nullptr;                                         // of the present stage
