@@ -99,25 +99,9 @@ KW_DEVICE Vector<T, N> load_vector_once(const T* from) {
   for (int i = 0; i < W::kCount; ++i) words.words[i] = __ldcs(reinterpret_cast<const typename W::Word*>(from) + i);
   return value;
 }
-// A word at once: the assignment of a struct may become one access for each of its members.
-template <class Word>
-KW_DEVICE void store_word(Word* to, const Word& word) {
-  if constexpr (sizeof(Word) == 16)
-    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
-                 "r"(word.y), "r"(word.z), "r"(word.w)
-                 : "memory");
-  else if constexpr (sizeof(Word) == 8)
-    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y)
-                 : "memory");
-  else
-    *to = word;
-}
 template <int N, class T>
 KW_DEVICE void store_vector(T* to, const Vector<T, N>& value) {
-  using W = Words<Vector<T, N>>;
-  const W& words = *reinterpret_cast<const W*>(&value);
-  KW_UNROLL
-  for (int i = 0; i < W::kCount; ++i) store_word(reinterpret_cast<typename W::Word*>(to) + i, words.words[i]);
+  *reinterpret_cast<Vector<T, N>*>(to) = value;
 }
 template <int N, class T>
 KW_DEVICE void store_vector_streaming(T* to, const Vector<T, N>& value) {

@@ -40,8 +40,8 @@ KW_DEVICE constexpr bool fits_beside() {
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;
 
-// Divides by a number that is the same many times. kExact: by a multiplication, of numbers whose product with it is less
-// than 2^32.
+// Divides by a number that is the same many times. kExact: by a multiplication, of numbers whose product with it is
+// less than 2^32.
 template <bool kExact, class Index>
 class Divisor {
  public:

@@ -107,7 +107,10 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
       p.narrow_sum_elements /= 2;
     return p;
   }
-  if (facts.column_sums + facts.scalar_sums > kMostSums) p.narrow_threads = p.narrow_threads * 5 / 6;
+  if (facts.column_sums + facts.scalar_sums > kMostSums) {
+    p.narrow_threads = p.narrow_threads * 5 / 6;
+    p.stream_threads = p.stream_threads * 7 / 8;
+  }
   auto narrow_fits = [&](int64_t elements) {  // half a register for an element, and room to unfold a vector
     return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / p.narrow_threads;
   };

@@ -16,4 +16,4 @@ constexpr int elements = 1, points = 1, length = 1, first = 0, end = 1, step = 1
               next = 1;
 }
 
-constexpr int lanes_of_row = 32, cached = 0, shift = 0;
+constexpr int lanes_of_row = 32, cached = 0;

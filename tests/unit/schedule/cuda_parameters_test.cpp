@@ -30,7 +30,8 @@ TEST(CudaParameters, WhatAThreadHoldsFitsItsRegisters) {
   const CudaMachine& machine = h200();
   for (int64_t held = 1; held <= 6; ++held)
     for (int64_t sums = 0; sums <= 3; ++sums) {
-      const CudaParameters p = start_parameters(machine, {.held = held, .narrow_held = held, .column_sums = sums});
+      const CudaParameters p =
+          start_parameters(machine, {.held = held, .narrow_held = held + 1, .loads = held, .column_sums = sums});
       const auto registers = [&](int64_t threads) { return machine.registers / threads; };
       if (p.row_elements > 8) {
         EXPECT_LT(held * p.row_elements, registers(p.row_threads * p.row_blocks));
@@ -39,7 +40,7 @@ TEST(CudaParameters, WhatAThreadHoldsFitsItsRegisters) {
         EXPECT_LT((held + sums) * p.sum_elements, registers(p.sum_threads));
       }
       if (p.long_elements > 8) {
-        EXPECT_LT(held * p.long_elements / 2, registers(2 * p.long_threads)) << "elements of two bytes";
+        EXPECT_LT((held + p.long_keeps) * p.long_elements / 2, registers(2 * p.long_threads)) << "of two bytes each";
       }
       EXPECT_EQ(p.element_elements % 8, 0) << "whole vectors of the narrowest type";
     }

@@ -18,7 +18,9 @@ namespace {
 class PassEmitter {
  public:
   PassEmitter(const LoopProgram& program, const PassOptions& options)
-      : program_(hoist_factors(early_sums(split_sums(split_halves(program))))), options_(options), types_(program_.type_parameters) {}
+      : program_(hoist_factors(early_sums(split_sums(split_halves(program))))),
+        options_(options),
+        types_(program_.type_parameters) {}
 
   static schedule::CudaKernelFacts facts_of(const KernelText& text) {
     return {text.held, text.narrow_live, text.loads, text.column_sums, text.work, text.other_sums};

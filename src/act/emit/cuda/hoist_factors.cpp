@@ -29,7 +29,8 @@ class Hoister {
     const size_t count = kernel_.values.size();
     // From the outermost product inwards: the parts of one that was taken apart are not looked at again.
     for (size_t i = count; i-- > 0;)
-      if (is_product(kernel_.values[i]) && varies(kernel_.values[i], inner_) && !taken_.contains(static_cast<ValueId>(i)))
+      if (is_product(kernel_.values[i]) && varies(kernel_.values[i], inner_) &&
+          !taken_.contains(static_cast<ValueId>(i)))
         hoist(static_cast<ValueId>(i));
   }
 

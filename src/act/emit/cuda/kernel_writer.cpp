@@ -14,6 +14,24 @@ class ElementWriter : public Writer {
   }
 
  private:
+  // Positions that took a division to find are known for every vector from when it was read: found again, they would
+  // cost as much as several elements do. What the later loop then says in the place of their definitions.
+  Lines keep(const Lines& definitions, Lines& declared, Lines& kept) {
+    Lines out;
+    for (const std::string& line : definitions.all()) {
+      const std::string name = line.substr(12, line.find(" =") - 12);  // const Index NAME = …
+      if (name == "element") {
+        out.line(line);
+        continue;
+      }
+      const std::string held = names_.fresh(name + "_v");
+      declared.line("Index " + held + "[kVectors];");
+      kept.line(held + "[v] = " + name + ";");
+      out.line("const Index " + name + " = " + held + "[v];");
+    }
+    return out;
+  }
+
   void elements() {
     const Axes axes = nest_.all();
     if (axes.size() > 1) first_ = names_.fresh("first_" + names_.variable(nest_.inner));
@@ -49,9 +67,13 @@ class ElementWriter : public Writer {
                  (lies_alike(held.buffer, held.at) ? "kw::load_piece<kVector>(" + held.address + ", whole)"
                                                    : beside(held.buffer, held.at)) +
                  ";");
-    fetch.append(used(position, {&loads}));
-    fetch.append(loads);
     const Lines tile_lines = tiles();
+    Lines declared = tile_lines, kept;
+    Lines again = used(position, body.all());
+    if (!loads.empty()) again = used(keep(again, declared, kept), body.all());
+    fetch.append(used(position, {&loads, &kept}));
+    fetch.append(loads);
+    fetch.append(kept);
     for (const Value& value : kernel_.values)
       if (level_of(value.axes) == Level::Element) text_.work += instructions(value);
     const bool summed = !sums.empty();
@@ -60,9 +82,9 @@ class ElementWriter : public Writer {
         .list("parameters", parameter_list())
         .statements("setup", setup)
         .expression("elements", parenthesised(names_.product(axes)))
-        .statements("tiles", tile_lines)
+        .statements("tiles", declared)
         .statements("fetch", fetch)
-        .statements("position", used(position, body.all()))
+        .statements("position", again)
         .statements("vector", body.vector)
         .statements("body", body.element)
         .statements("stores", body.stores);

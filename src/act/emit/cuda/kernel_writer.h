@@ -27,6 +27,7 @@ struct KernelText {
   std::vector<ir::Size> offsets;  // of such accesses: multiples of the length where vectors are aligned
   std::vector<BufferId> cached;   // of which a part of the row is in shared memory, where rows are streamed
   std::vector<BufferId> ahead;    // of which the next row may be on its way
+  std::vector<BufferId> beside;   // that are the same for every row
   int live = 0;                   // arrays of a row's elements that a thread has at once
   int work = 0;                   // instructions that an element takes, about
   int narrow_live = 0;            // half registers that they take where elements have two bytes

@@ -25,28 +25,31 @@ void PartEntries::tiled(bool ragged) {
   aligned(v);
   if (!text_.vectors.empty() && !ragged) whole_vectors(v);
   v.guards.push_back(short_index(sizes_.row()));
-  // Sums that ride along take registers too.
+  // What a warp does once for a tile costs as much as some elements: tiles are long, by fewer threads where sums that
+  // ride along take registers too.
   const bool segments = text_.segment_sums > 0, summed = text_.plan.accumulates;
-  const int64_t longest = summed ? p_.narrow_part_elements / 2 : p_.narrow_part_elements;
-  const int64_t narrow = std::max(p_.stream_elements, longest);
-  const std::string each = elements_size(narrow, p_.stream_elements);
-  v.arguments = {vector_constant(), elements_constant(narrow, p_.stream_elements)};
+  const int64_t threads = summed ? p_.stream_threads * 3 / 4 : p_.stream_threads;
+  const int64_t some = summed ? std::max<int64_t>(p_.stream_elements, 16) : p_.stream_elements;
+  const int64_t narrow = std::max(some, p_.narrow_part_elements);
+  const std::string each = elements_size(narrow, some);
+  v.arguments = {vector_constant(), elements_constant(narrow, some)};
   if (summed) v.arguments.push_back("kw::Place::Shared");
   v.arguments.push_back(ragged ? "true" : "false");
   const std::string parts = bracket(sizes_.parts(true));
   const std::string part_tiles = "ceil_div(" + sizes_.inner(true) + ", 32*" + each + ")";
   const std::string tiles = parts + "*" + part_tiles;
   v.guards.push_back(tiles + "*" + part_tiles + " < 4294967296");  // so that a tile's part is found by a multiplication
-  // As many blocks as keep whole rows, or two that keep two thirds of one each; and as few warps in each as have as many
-  // tiles as the others.
+  // As many blocks as keep whole rows, or two that keep two thirds of one each; and as few warps in each as have as
+  // many tiles as the others.
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
-  v.most_threads = ragged ? with_edges(p_.stream_threads) : p_.stream_threads;
+  v.most_threads = ragged ? with_edges(threads) : threads;
   v.thread_bytes = kThreadBytes;
   const std::string room = tiles + "*32*" + each + "*(" + sizes_.bytes(text_.cached) + ")";
-  const std::string blocks = text_.cached.empty() ? number(kMostBlocks)
-                                                  : "max(1, min(" + number(kMostBlocks) + ", max(" +
-                                                        number(p_.shared_bytes) + "//(" + number(kStaticShared) + " + " +
-                                                        room + "), min(2, " + number(3 * half) + "//(1 + " + room + ")))))";
+  const std::string blocks = text_.cached.empty()
+                                 ? number(kMostBlocks)
+                                 : "max(1, min(" + number(kMostBlocks) + ", max(" + number(p_.shared_bytes) + "//(" +
+                                       number(kStaticShared) + " + " + room + "), min(2, " + number(3 * half) +
+                                       "//(1 + " + room + ")))))";
   const std::string most = "max(1, " + threads_size(v, 32) + "//" + blocks + ")";
   const std::string warps = "max(1, ceil_div(" + tiles + ", max(1, ceil_div(" + tiles + ", " + most + "))))";
   v.block = "32*" + warps;
@@ -59,7 +62,8 @@ void PartEntries::tiled(bool ragged) {
     const std::string row_bytes = "(" + sizes_.bytes(text_.cached) + ")";
     const std::string share = "(" + number(p_.shared_bytes) + "//" + blocks + " - " + number(kStaticShared) + ")";
     const std::string left = segments ? "(" + share + " - " + slot_bytes + ")" : share;
-    v.cached = "max(0, min(" + tiles + "*32*" + each + ", " + left + "//" + row_bytes + "//(32*" + each + ")*32*" + each + "))";
+    v.cached = "max(0, min(" + tiles + "*32*" + each + ", " + left + "//" + row_bytes + "//(32*" + each + ")*32*" +
+               each + "))";
     v.shared = (segments ? slot_bytes + " + " : "") + v.cached + "*" + row_bytes;
     v.guards.push_back(v.shared + " <= " + number(all));
   }

@@ -60,7 +60,8 @@ void RowEntries::lanes(bool ragged) {
   v.most_threads = summed ? 256 : p_.lane_threads;
   v.block = number(v.most_threads);
   // Edges are up to 14, one for a lane.
-  v.lanes = "min(32, next_pow2(max(" + number(ragged ? 16 : 1) + ", ceil_div(" + length() + ", " + number(each) + "))))";
+  v.lanes =
+      "min(32, next_pow2(max(" + number(ragged ? 16 : 1) + ", ceil_div(" + length() + ", " + number(each) + "))))";
   v.grid = summed ? workers_ : "ceil_div(" + bracket(sizes_.points()) + "*" + v.lanes + ", " + v.block + ")";
   if (summed) {
     const std::string sums = text_.column_sums > 0 ? bytes_of_sums() : "0";
@@ -90,6 +91,8 @@ void RowEntries::held(bool ragged, const Held& how) {
     bytes += " + " + number(text_.column_sums) + "*" + bytes_of_sums();
   if (bytes != "0") {
     v.shared = "(" + bytes + ")*" + how.each + "*" + v.block;
+    if (ragged && how.place == "Shared" && !text_.beside.empty())
+      v.shared += " + (" + sizes_.bytes(text_.beside) + ")*(" + how.each + " + 8)*" + v.block;
     v.guards.push_back(v.shared + " <= " + number(p_.shared_bytes - kStaticShared));
   }
   write(v);
@@ -114,8 +117,7 @@ void RowEntries::streamed(bool ragged) {
   const std::string halves = "min(2, max(1, ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
   v.most_threads = ragged ? with_edges(p_.stream_threads) : p_.stream_threads;
   v.thread_bytes = kThreadBytes;
-  v.block =
-      "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length() + ", 32*" + each + ")))";
+  v.block = "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length() + ", 32*" + each + ")))";
   v.grid = summed ? workers_ : sizes_.points();
   const std::string room = "min(" + number(all) + ", " + number(half) + "*" + halves + ")";
   const std::string tile = each + "*" + v.block;
@@ -127,8 +129,8 @@ void RowEntries::streamed(bool ragged) {
   }
   if (!text_.cached.empty()) {
     const std::string left = sums ? "(" + room + " - " + sum_room + ")" : room;
-    v.cached = "max(0, min(ceil_div(" + length() + ", " + tile + ")*" + tile + ", " + left + "//(" + row_bytes +
-               ")//8*8))";
+    v.cached =
+        "max(0, min(ceil_div(" + length() + ", " + tile + ")*" + tile + ", " + left + "//(" + row_bytes + ")//8*8))";
     v.shared = (sums ? sum_room + " + " : "") + v.cached + "*(" + row_bytes + ")";
   }
   write(v);
@@ -181,9 +183,10 @@ EntryText RowEntries::run() {
       const int64_t narrow_wide = std::max(wide, p_.narrow_wide_elements);
       held(ragged, {"", "Rows that the registers of a block hold.", elements_size(row, row),
                     elements_constant(row, row), p_.row_threads, p_.row_blocks, ""});
-      if (p_.long_elements * p_.long_threads > row * p_.row_threads && !(ragged && p_.long_keeps))
+      const bool keeps = p_.long_keeps && !ragged;  // edges take the registers
+      if (p_.long_elements * p_.long_threads > row * p_.row_threads)
         held(ragged, {"_long", "Longer rows of narrow elements.", number(p_.long_elements), number(p_.long_elements),
-                      p_.long_threads, p_.long_keeps ? 1 : 2, "", 2, 0, p_.long_keeps != 0});
+                      p_.long_threads, keeps ? 1 : 2, "", 2, 0, keeps});
       if (narrow_wide * p_.wide_threads > row * p_.row_threads)
         held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.",
                       elements_size(narrow_wide, wide), elements_constant(narrow_wide, wide),

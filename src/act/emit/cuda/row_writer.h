@@ -216,7 +216,7 @@ class RowWriter : public Writer {
     Lines before;                   // of the loop: values of the point, accumulators
     Lines before_tile, after_tile;  // partial results
     Body body;
-    Lines segments;  // what becomes of sums over parts
+    Lines segments;                                                                 // what becomes of sums over parts
     std::map<std::pair<std::vector<ValueId>, std::string>, std::string> part_sums;  // names, by terms and type
     Lines after;
   };
@@ -467,8 +467,8 @@ class RowWriter : public Writer {
     return used(out, users);
   }
   Lines ahead() {
-    Lines out = residents();
-    if (!prefetches()) return out;
+    Lines out;
+    if (!prefetches()) return residents({});
     std::string before = sums_room(), types;
     Lines copies, loads, places, edge;
     const std::string slot = "(landing * kVectors + v) * kw::threads() + kw::thread()";
@@ -485,6 +485,7 @@ class RowWriter : public Writer {
       text_.ahead.push_back(held.buffer);
     }
     out.line("constexpr int kRowsAhead = kw::rows_ahead<kElements" + types + ">();");
+    out.append(residents(before));
     out.line("int landing = 0;");
     out.append(places);
     const Axes row = row_axes();
@@ -529,7 +530,8 @@ class RowWriter : public Writer {
   }
 
   // All rows of a block begin alike, so that what the first has beside it is beside the others too.
-  Lines residents() {
+  // `before`: bytes of shared memory that have another use.
+  Lines residents(std::string before) {
     Lines out;
     if (residents_.empty()) return out;
     Lines loads;
@@ -538,17 +540,27 @@ class RowWriter : public Writer {
     for (const Resident& resident : residents_) types += ", " + types_.stored(buffer(resident.buffer).type);
     out.line("constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&");
     out.line("    (!kRagged || kw::fits_beside<kElements" + types + ">());");
+    out.line("constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;");
     for (const Resident& resident : residents_) {
-      out.line("kw::Vector<" + types_.stored(buffer(resident.buffer).type) + ", kVector> " + resident.name +
-               "[kPieces];");
-      loads.line(resident.name + "[v] = " + resident.load + ";");
+      const std::string type = types_.stored(buffer(resident.buffer).type);
+      out.line("kw::Vector<" + type + ", kVector> " + resident.name + "[kPieces];");
+      out.line("const auto " + resident.name + "_here = kw::dynamic_shared<kw::Vector<" + type + ", kVector>>(" +
+               before + ");");
+      before += (before.empty() ? "" : " + ") +
+                ("kw::threads() * kPieces * kVector * static_cast<int>(sizeof(" + type + "))");
+      loads.line("const auto " + resident.name + "_v = " + resident.load + ";");
+      loads.line("if constexpr (kResident)");
+      loads.line("  " + resident.name + "[v] = " + resident.name + "_v;");
+      loads.line("else");
+      loads.line("  " + resident.name + "_here[v * kw::threads() + kw::thread()] = " + resident.name + "_v;");
+      text_.beside.push_back(resident.buffer);
     }
     const Axes row = row_axes();
     Lines inner, edges;
     if (row.size() > 1) inner.append(used(positions("element", row, true), {&loads}));
     inner.append(loads);
     edges.line(edges_of(row, "lane"));
-    out.open("if constexpr (kResident) {");
+    out.open("if constexpr (kResident || kBeside) {");
     out.line("const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);");
     out.line("const Index point = first < points ? first : 0;");
     out.append(held_positions({&edges, &inner}));

@@ -223,8 +223,7 @@ class Writer {
     if (!plan_.in_parts) return address(id, at, true);
     const std::string begin = replace_word(address(id, at, false), names_.variable(nest_.inner), "0");
     auto known = part_begins_.find(begin);
-    if (known == part_begins_.end())
-      known = part_begins_.emplace(begin, names_.fresh(buffer(id).name + "_part")).first;
+    if (known == part_begins_.end()) known = part_begins_.emplace(begin, names_.fresh(buffer(id).name + "_part")).first;
     return known->second + " + " + first_ + " * " + buffer(id).name + ".strides[" +
            std::to_string(buffer(id).shape.size() - 1) + "]";
   }
@@ -328,7 +327,7 @@ class Writer {
   struct Held {  // vectors that a thread holds for the whole row, or reads before it uses any
     BufferId buffer;
     std::string name, from, address;  // by which it is known; where it is
-    std::set<size_t> stages;  // that use it
+    std::set<size_t> stages;          // that use it
     std::vector<Index> at = {};
   };
   std::string element(const Load& load) {
@@ -341,7 +340,9 @@ class Writer {
       name = vector_names_.emplace(from, names_.fresh(buffer(load.buffer).name + "_v")).first;
     if (is_large(load.at)) {
       auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.from == from; });
-      if (held == held_.end()) held = held_.insert(held_.end(), {load.buffer, name->second, from, vector_address(load.buffer, load.at), {}, load.at});
+      if (held == held_.end())
+        held = held_.insert(held_.end(),
+                            {load.buffer, name->second, from, vector_address(load.buffer, load.at), {}, load.at});
       held->stages.insert(stage_);
       return name->second + "[v][k]";
     }
@@ -353,14 +354,17 @@ class Writer {
             std::find_if(residents_.begin(), residents_.end(), [&](const Resident& r) { return r.load == vector; });
         if (same == residents_.end())
           same = residents_.insert(same, {load.buffer, names_.fresh(buffer(load.buffer).name + "_all"), vector});
-        resident = "kResident ? " + same->name + "[v] : ";
+        resident = "kResident ? " + same->name + "[v] : kBeside ? kw::Vector<" +
+                   types_.stored(buffer(load.buffer).type) + ", kVector>(" + same->name +
+                   "_here[v * kw::threads() + kw::thread()]) : ";
       }
       body_->vector.line("const auto " + name->second + " = " + resident + vector + ";");
     }
     return name->second + "[k]";
   }
-  // Vectors that are the same for every row, in the place of a block's threads: where a block goes from row to row and
-  // has the registers, they are read once.
+  // Vectors that are the same for every row, in the place of a block's threads: where a block goes from row to row,
+  // they are read once where it has the registers, or where rows are ragged and shared memory has the sums: there they
+  // are put together from two, and are kept beside the sums.
   struct Resident {
     BufferId buffer;
     std::string name, load;

@@ -52,14 +52,14 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift_,
+void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift,
                            kw::Tensor<const W, 1> weight, kw::Tensor<const TW, 3> d_y, kw::Tensor<T, 3> grad_x,
                            kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1> grad_bias,
                            kw::Tensor<T32, 1> grad_alpha_slices, kw::Tensor<T32, 1> grad_shift_slices, int64_t batch,
                            int64_t seq, int64_t hidden, int64_t workers) {
   const T32 alpha_i = alpha(0);
-  const T32 shift__i = shift_(0);
-  const kw::Streamed stream_grad_x = kw::streams<false, false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
+  const T32 shift_i = shift(0);
+  const kw::Streamed stream_grad_x = kw::streams<false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
@@ -90,7 +90,7 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
           for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
             const TW32 d_y_i = d_y_row[i_hidden];
             const T32 x_i = x_row[i_hidden];
-            const T32 sum_2 = kw::round_own<T>(kw::round_own<T>(alpha_i * x_i) + shift__i);
+            const T32 sum_2 = kw::round_own<T>(kw::round_own<T>(alpha_i * x_i) + shift_i);
             const TW32 product = kw::round_own<TW>(d_y_i * TW32(kw::round_own<T>(kw::erf(sum_2))));
             const T32 product_2 = kw::round_own<T>(T32(1.1283791670955126) *
                 kw::round_own<T>(kw::exp(-kw::round_own<T>(sum_2 * sum_2))));
@@ -165,23 +165,23 @@ void derf_backward_2_whole(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_sh
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void derf_backward(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                    W* grad_weight, W* grad_bias, T32* grad_alpha_slices, T32* grad_shift_slices, int64_t batch_seq,
                    int64_t hidden, int64_t workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1) {
-  derf_backward_columns<true>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}},
+  derf_backward_columns<true>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}},
                               {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight, {1}},
                               {grad_bias, {1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, 1, batch_seq,
                               hidden, workers);
 }
 
 // Any strides.
-void derf_backward_strided(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_strided(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                            W* grad_weight, W* grad_bias, T32* grad_alpha_slices, T32* grad_shift_slices, int64_t batch,
                            int64_t seq, int64_t hidden, int64_t workers, int64_t x_stride_0, int64_t x_stride_1,
                            int64_t x_stride_2, int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                            int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                            int64_t grad_x_stride_2, int64_t grad_weight_stride_0, int64_t grad_bias_stride_0) {
-  derf_backward_columns<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift_, {0}},
+  derf_backward_columns<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift, {0}},
                                {weight, {weight_stride_0}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
                                {grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},

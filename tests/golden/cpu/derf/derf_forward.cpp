@@ -42,12 +42,12 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift_,
+void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift,
                            kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias, kw::Tensor<TW, 3> y,
                            int64_t batch, int64_t seq, int64_t hidden) {
   const T32 alpha_i = alpha(0);
-  const T32 shift__i = shift_(0);
-  const kw::Streamed stream_y = kw::streams<false, true>(y.data, batch * seq * hidden, hidden, kStreamBytes);
+  const T32 shift_i = shift(0);
+  const kw::Streamed stream_y = kw::streams<false>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)
@@ -63,7 +63,7 @@ void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
         kw::look_ahead(y_row, tile);
 #pragma omp simd
         for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
-          const T32 sum = kw::round_own<T>(kw::round_own<T>(alpha_i * T32(x_row[i_hidden])) + shift__i);
+          const T32 sum = kw::round_own<T>(kw::round_own<T>(alpha_i * T32(x_row[i_hidden])) + shift_i);
           const TW32 product = kw::round_own<TW>(TW32(weight_row[i_hidden]) * TW32(kw::round_own<T>(kw::erf(sum))));
           y_tile[i_hidden - tile] = product + TW32(bias_row[i_hidden]);
         }
@@ -76,18 +76,18 @@ void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void derf_forward(const T* x, const T* alpha, const T* shift_, const W* weight, const W* bias, TW* y, int64_t batch_seq,
+void derf_forward(const T* x, const T* alpha, const T* shift, const W* weight, const W* bias, TW* y, int64_t batch_seq,
                   int64_t hidden, int64_t x_stride_1, int64_t y_stride_1) {
-  derf_forward_elements<true>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {bias, {1}},
+  derf_forward_elements<true>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {bias, {1}},
                               {y, {0, y_stride_1, 1}}, 1, batch_seq, hidden);
 }
 
 // Any strides.
-void derf_forward_strided(const T* x, const T* alpha, const T* shift_, const W* weight, const W* bias, TW* y,
+void derf_forward_strided(const T* x, const T* alpha, const T* shift, const W* weight, const W* bias, TW* y,
                           int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0, int64_t x_stride_1,
                           int64_t x_stride_2, int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,
                           int64_t y_stride_1, int64_t y_stride_2) {
-  derf_forward_elements<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift_, {0}},
+  derf_forward_elements<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift, {0}},
                                {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
                                {y, {y_stride_0, y_stride_1, y_stride_2}}, batch, seq, hidden);
 }

@@ -32,9 +32,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, kw::Tensor<const T, 0> logit_scale,
                                              kw::Tensor<const T, 2> d_y0, kw::Tensor<T, 2> grad_similarity,
                                              kw::Tensor<T32, 1> v3_slices, Index rows, Index cols, Index workers) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   KW_SHARED(T32, v3_slices_sum_parts, kw::kMostWarps);
   const T32 logit_scale_i = kw::load(logit_scale.at());
   const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
@@ -44,8 +43,10 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
   kw::Total<true, T32> v3_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
-    kw::Vector<T, kVector> d_y0_v[kVectors];
-    kw::Vector<T, kVector> similarity_v[kVectors];
+    kw::Vector<T, kVector> d_y0_v[kPieces];
+    kw::Vector<T, kVector> similarity_v[kPieces];
+    Index row_v[kVectors];
+    Index first_col_v[kVectors];
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
@@ -53,18 +54,18 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
         const Index element = vector * kVector;
         const Index row = rows == 1 ? 0 : element / cols;
         const Index first_col = element - row * cols;
-        d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(row, first_col), static_cast<int>(reach - first_col));
-        similarity_v[v] = kw::load_in_row<kVector, kRagged>(similarity.at(row, first_col), static_cast<int>(reach -
-            first_col));
+        d_y0_v[v] = kw::load_piece<kVector>(d_y0.at(row, first_col), whole);
+        similarity_v[v] = kw::load_piece<kVector>(similarity.at(row, first_col), whole);
+        row_v[v] = row;
+        first_col_v[v] = first_col;
       }
     }
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
-        const Index element = vector * kVector;
-        const Index row = rows == 1 ? 0 : element / cols;
-        const Index first_col = element - row * cols;
+        const Index row = row_v[v];
+        const Index first_col = first_col_v[v];
         T32 v3_slices_part = 0;
         kw::Vector<T, kVector> grad_similarity_v;
         KW_UNROLL
@@ -74,7 +75,7 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
           grad_similarity_v[k] = T(d_y0_i * scale);
         }
         v3_slices_total += v3_slices_part;
-        kw::store_in_row<kRagged>(grad_similarity.at(row, first_col), grad_similarity_v, first_col, cols);
+        kw::store_piece(grad_similarity.at(row, first_col), grad_similarity_v, whole);
       }
     }
   }
@@ -125,45 +126,45 @@ void clip_logits_backward_large(const T* similarity, const T* logit_scale, const
                                                {v3_slices, {1}}, rows, cols, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_scale, kw::Tensor<const T, 0> d_scale,
                                                 kw::Tensor<T, 0> grad_logit_scale, kw::Tensor<const T32, 1> v3_slices,
                                                 Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, v3_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   if (!kBlockRow && !inside) point = 0;
-  const Index shift = kRagged ? static_cast<Index>(v3_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T32, kVector> v3_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(v3_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T32, kVector> v3_slices_v[kPieces];
   kw::Total<kStreamed, T32> v3_total_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        v3_slices_v[v] = kw::load_in_row<kVector, kRagged>(v3_slices.at(element), static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        v3_slices_v[v] = kw::load_piece<kVector>(v3_slices.at(element), whole);
       }
     }
     T32 v3_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) v3_total_part += v3_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          v3_total_part += v3_slices_v[v][k];
         }
       }
     }
@@ -191,6 +192,7 @@ KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_sca
 KW_KERNEL(1024, 1)
 void clip_logits_backward_totals(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
                                  int64_t workers) {
-  clip_logits_backward_totals_rows<1, 4, false, true, false, int64_t>({logit_scale}, {d_scale}, {grad_logit_scale},
-                                                                      {v3_slices, {1}}, workers, 0, 0);
+  clip_logits_backward_totals_rows<1, 4, false, true, true, false, int64_t>({logit_scale}, {d_scale},
+                                                                            {grad_logit_scale}, {v3_slices, {1}},
+                                                                            workers, 0, 0);
 }

@@ -53,15 +53,16 @@ void clip_logits_forward_large(const T* logit_scale, T* scale) {
 template <int kVector, int kElements, class Index>
 KW_DEVICE void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity, kw::Tensor<const T, 0> logit_scale,
                                               kw::Tensor<T, 2> y0, Index rows, Index cols) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const T32 logit_scale_i = kw::load(logit_scale.at());
   const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
   const T32 scale_i = kw::minimum(exp_logit_scale, kw::round_to<T>(T32(100.0)));
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> similarity_v[kVectors];
+  kw::Vector<T, kVector> similarity_v[kPieces];
+  Index row_v[kVectors];
+  Index first_col_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -69,23 +70,23 @@ KW_DEVICE void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity,
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      similarity_v[v] = kw::load_in_row<kVector, kRagged>(similarity.at(row, first_col), static_cast<int>(reach -
-          first_col));
+      similarity_v[v] = kw::load_piece<kVector>(similarity.at(row, first_col), whole);
+      row_v[v] = row;
+      first_col_v[v] = first_col;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index row = rows == 1 ? 0 : element / cols;
-      const Index first_col = element - row * cols;
+      const Index row = row_v[v];
+      const Index first_col = first_col_v[v];
       kw::Vector<T, kVector> y0_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         y0_v[k] = T(T32(similarity_v[v][k]) * scale_i);
       }
-      kw::store_in_row<kRagged>(y0.at(row, first_col), y0_v, first_col, cols);
+      kw::store_piece(y0.at(row, first_col), y0_v, whole);
     }
   }
 }
@@ -94,35 +95,37 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void clip_logits_forward_2_elements_by_rows(kw::Tensor<const T, 2> similarity,
                                                       kw::Tensor<const T, 0> logit_scale, kw::Tensor<T, 2> y0,
                                                       Index rows, Index cols) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const T32 logit_scale_i = kw::load(logit_scale.at());
   const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
   const T32 scale_i = kw::minimum(exp_logit_scale, kw::round_to<T>(T32(100.0)));
-  const Index length = cols, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = cols, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(y0.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> similarity_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y0.offset(row, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> similarity_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_col < length) {
-      similarity_v[v] = kw::load_in_row<kVector, kRagged>(similarity.at(row, first_col), static_cast<int>(reach -
-          first_col));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_col < end : edge) {
+      similarity_v[v] = kw::load_piece<kVector>(similarity.at(row, first_col), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_col < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_col < end : edge) {
       kw::Vector<T, kVector> y0_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         y0_v[k] = T(T32(similarity_v[v][k]) * scale_i);
       }
-      kw::store_in_row<kRagged>(y0.at(row, first_col), y0_v, first_col, cols);
+      kw::store_piece(y0.at(row, first_col), y0_v, whole);
     }
   }
 }

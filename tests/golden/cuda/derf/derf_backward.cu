@@ -44,22 +44,21 @@ using W32 = kw::wide<W>;
 using TW32 = kw::wide<TW>;
 
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, kw::Place kPlace, bool kRagged, class Index>
-KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift_,
+KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha, kw::Tensor<const T, 1> shift,
                                   kw::Tensor<const W, 1> weight, kw::Tensor<const TW, 3> d_y, kw::Tensor<T, 3> grad_x,
                                   kw::Tensor<T32, 1> grad_alpha_slices, kw::Tensor<T32, 1> grad_shift_slices,
                                   kw::Tensor<TW32, 1> v8_slices, kw::Tensor<TW32, 1> v9_slices, Index batch, Index seq,
                                   Index hidden, Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, grad_alpha_slices_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, grad_shift_slices_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, T32> grad_alpha_slices_total = 0;
   kw::Total<true, T32> grad_shift_slices_total = 0;
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v8_slices_sums(v8_slices.at(kw::block()), 0, length, tiles);
@@ -67,25 +66,34 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v9_slices_sums(v9_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(TW32)), length,
                                                                     tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, TW, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(TW)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     constexpr Index i_batch = 0;
     const Index i_seq = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0));
@@ -98,17 +106,15 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
       if (point < points) {
         constexpr Index i_batch = 0;
         const Index i_seq = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+              d_y.at(i_batch, i_seq, element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(i_batch,
+              i_seq, element), wanted);
         }
       }
       kw::copy_commit();
@@ -122,19 +128,26 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index i_batch = batch == 1 ? 0 : point / seq;
     const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<TW, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(i_batch, i_seq, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<TW, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -144,45 +157,45 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
       landing = (landing + 1) % kRowsAhead;
     }
     const T32 alpha_i = kw::load(alpha.at(0));
-    const T32 shift__i = kw::load(shift_.at(0));
+    const T32 shift_i = kw::load(shift.at(0));
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), whole);
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
           T32 grad_alpha_slices_part = 0;
           T32 grad_shift_slices_part = 0;
           kw::Vector<TW32, kVector> v8_slices_terms;
           kw::Vector<TW32, kVector> v9_slices_terms;
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const TW32 d_y_i = d_y_v[v][k];
             const T32 x_i = x_v[v][k];
-            const T32 sum = kw::round_to<T>(kw::round_to<T>(alpha_i * x_i) + shift__i);
+            const T32 sum = kw::round_to<T>(kw::round_to<T>(alpha_i * x_i) + shift_i);
             const T32 product = kw::round_to<T>(T32(1.1283791670955126) *
                 kw::round_to<T>(kw::exp(-kw::round_to<T>(sum * sum))));
             const T32 product_2 = kw::round_to<T>(kw::round_via<TW, T>(d_y_i * TW32(weight_v[k])) * product);
             const TW32 product_3 = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(kw::erf(sum))));
-            if (!kRagged || row_mask >> k & 1) grad_alpha_slices_part += kw::round_to<T>(product_2 * x_i);
-            if (!kRagged || row_mask >> k & 1) grad_shift_slices_part += product_2;
+            grad_alpha_slices_part += kw::round_to<T>(product_2 * x_i);
+            grad_shift_slices_part += product_2;
             v8_slices_terms[k] = product_3;
             v9_slices_terms[k] = d_y_i;
             grad_x_v[k] = T(product_2 * alpha_i);
@@ -191,7 +204,7 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
           grad_shift_slices_total += grad_shift_slices_part;
           v8_slices_sums.add(tile, v, element, v8_slices_terms);
           v9_slices_sums.add(tile, v, element, v9_slices_terms);
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
     }
@@ -202,159 +215,159 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
   T32 grad_shift_slices_sum = static_cast<T32>(grad_shift_slices_total);
   kw::block_reduce(0, kw::part<kw::Sum>(grad_shift_slices_sum, grad_shift_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_shift_slices.at(kw::block()), grad_shift_slices_sum);
-  v8_slices_sums.finish(lane, lanes, groups, shift);
-  v9_slices_sums.finish(lane, lanes, groups, shift);
+  v8_slices_sums.finish(lane, lanes, groups, edges);
+  v9_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
 KW_KERNEL(256, 1)
-void derf_backward_short(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_short(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                          T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                          int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                          int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0, int lanes) {
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
 KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
-void derf_backward_narrow(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_narrow(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                           int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
 KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void derf_backward(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                    T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq,
                    int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                    int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
 KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void derf_backward_shared(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_shared(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                           int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 64, T, TW>(), false, true, kw::Place::Shared, false,
       int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
-KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
-void derf_backward_streamed(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+void derf_backward_streamed(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                             T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                             int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                             int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(256, 1)
-void derf_backward_short_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_short_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                                 T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                 int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                                 int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0,
                                 int lanes) {
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void derf_backward_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                           int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 1024, T, TW>()), 1)
-void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
+void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                                  T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                  int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 1536, T, TW>()), 1)
-void derf_backward_shared_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+void derf_backward_shared_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                                  T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                  int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 64, T, TW>(), false, true, kw::Place::Shared, true,
+  derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<40, 64, T, TW>(), false, true, kw::Place::Shared, true,
       int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
-void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y,
+void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y,
                                    T* grad_x, T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices,
                                    TW32* v9_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v8_slices_stride_0,
                                    int64_t v9_slices_stride_0) {
   derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift_, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Any strides.
-KW_KERNEL(512, 1)
-void derf_backward_strided(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+KW_KERNEL(448, 1)
+void derf_backward_strided(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                            T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices, int batch,
                            int seq, int hidden, int workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                            int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                            int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                            int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift_, {0}}, {weight, {weight_stride_0}},
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
       {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
       {v9_slices, {v9_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
 }
 
 // More elements than an int counts.
-KW_KERNEL(512, 1)
-void derf_backward_large(const T* x, const T* alpha, const T* shift_, const W* weight, const TW* d_y, T* grad_x,
+KW_KERNEL(448, 1)
+void derf_backward_large(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                          T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                          int64_t batch, int64_t seq, int64_t hidden, int64_t workers, int64_t x_stride_0,
                          int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0, int64_t d_y_stride_0,
                          int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                          int64_t grad_x_stride_2, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift_, {0}}, {weight, {weight_stride_0}},
+      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
       {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
       {v9_slices, {v9_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
@@ -422,53 +435,51 @@ void derf_backward_totals_large(W* grad_weight, W* grad_bias, const TW32* v8_sli
                                         workers, hidden);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void derf_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_shift,
                                     kw::Tensor<const T32, 1> grad_alpha_slices,
                                     kw::Tensor<const T32, 1> grad_shift_slices, Index workers, int lanes_of_row,
                                     int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, grad_alpha_total_parts, kw::kMostWarps);
   KW_SHARED(T32, grad_shift_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T32, kVector> grad_alpha_slices_v[kVectors];
-  kw::Vector<T32, kVector> grad_shift_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_alpha_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T32, kVector> grad_alpha_slices_v[kPieces];
+  kw::Vector<T32, kVector> grad_shift_slices_v[kPieces];
   kw::Total<kStreamed, T32> grad_alpha_total_total = 0;
   kw::Total<kStreamed, T32> grad_shift_total_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
-            static_cast<int>(reach - element));
-        grad_shift_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_shift_slices.at(element),
-            static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        grad_alpha_slices_v[v] = kw::load_piece<kVector>(grad_alpha_slices.at(element), whole);
+        grad_shift_slices_v[v] = kw::load_piece<kVector>(grad_shift_slices.at(element), whole);
       }
     }
     T32 grad_alpha_total_part = 0;
     T32 grad_shift_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
-          if (!kRagged || row_mask >> k & 1) grad_shift_total_part += grad_shift_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          grad_alpha_total_part += grad_alpha_slices_v[v][k];
+          grad_shift_total_part += grad_shift_slices_v[v][k];
         }
       }
     }
@@ -495,7 +506,7 @@ KW_DEVICE void derf_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1
 KW_KERNEL(1024, 1)
 void derf_backward_2(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
                      int64_t workers) {
-  derf_backward_2_rows<1, 4, false, true, false, int64_t>({grad_alpha, {0}}, {grad_shift, {0}},
-                                                          {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, workers,
-                                                          0, 0);
+  derf_backward_2_rows<1, 4, false, true, true, false, int64_t>({grad_alpha, {0}}, {grad_shift, {0}},
+                                                                {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+                                                                workers, 0, 0);
 }

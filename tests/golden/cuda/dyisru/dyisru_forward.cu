@@ -38,13 +38,15 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha,
                                        kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias, kw::Tensor<TW, 3> y,
                                        Index batch, Index seq, Index hidden) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const T32 alpha_i = kw::load(alpha.at(0));
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> x_v[kPieces];
+  Index i_batch_v[kVectors];
+  Index i_seq_v[kVectors];
+  Index first_i_hidden_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -53,22 +55,23 @@ KW_DEVICE void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
-          first_i_hidden));
+      x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_hidden), whole);
+      i_batch_v[v] = i_batch;
+      i_seq_v[v] = i_seq;
+      first_i_hidden_v[v] = first_i_hidden;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
-      const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
-      const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
-          static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
-      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden))
-          : kw::load_vector<kVector>(bias.at(first_i_hidden));
+      const Index i_batch = i_batch_v[v];
+      const Index i_seq = i_seq_v[v];
+      const Index first_i_hidden = first_i_hidden_v[v];
+      const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
+      const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
       kw::Vector<TW, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -77,7 +80,7 @@ KW_DEVICE void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
         const TW32 product = kw::round_to<TW>(TW32(weight_v[k]) * TW32(kw::round_to<T>(x_i * rsqrt)));
         y_v[k] = TW(product + TW32(bias_v[k]));
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_hidden), y_v, first_i_hidden, hidden);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
 }
@@ -86,41 +89,43 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void dyisru_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alpha,
                                                kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
                                                kw::Tensor<TW, 3> y, Index batch, Index seq, Index hidden) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const T32 alpha_i = kw::load(alpha.at(0));
-  const Index length = hidden, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = hidden, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_hidden < length) {
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
-          first_i_hidden));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_hidden < end : edge) {
+      x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_hidden), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_hidden < length) {
-      const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
-          static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(first_i_hidden));
-      const auto bias_v = kRagged ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden, static_cast<Index>(hidden))
-          : kw::load_vector<kVector>(bias.at(first_i_hidden));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_hidden < end : edge) {
+      const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
+      const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
       kw::Vector<TW, kVector> y_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 rsqrt = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(kw::round_to<T>(x_i * x_i) + alpha_i)));
         const TW32 product = kw::round_to<TW>(TW32(weight_v[k]) * TW32(kw::round_to<T>(x_i * rsqrt)));
         y_v[k] = TW(product + TW32(bias_v[k]));
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_hidden), y_v, first_i_hidden, hidden);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
 }

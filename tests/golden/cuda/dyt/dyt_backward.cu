@@ -46,41 +46,49 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
                                  kw::Tensor<WT32, 1> grad_alpha_slices, kw::Tensor<WT32, 1> v6_slices,
                                  kw::Tensor<WT32, 1> v7_slices, Index batch, Index seq, Index hidden, Index workers,
                                  int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(WT32, grad_alpha_slices_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, WT32> grad_alpha_slices_total = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, tiles);
   const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(WT32)), length,
                                                                     tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, WT, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(WT)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     constexpr Index i_batch = 0;
     const Index i_seq = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0));
@@ -93,17 +101,15 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
       if (point < points) {
         constexpr Index i_batch = 0;
         const Index i_seq = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+              d_y.at(i_batch, i_seq, element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(i_batch,
+              i_seq, element), wanted);
         }
       }
       kw::copy_commit();
@@ -117,19 +123,26 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index i_batch = batch == 1 ? 0 : point / seq;
     const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<WT, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(i_batch, i_seq, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<WT, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -143,36 +156,36 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), whole);
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
           WT32 grad_alpha_slices_part = 0;
           kw::Vector<WT32, kVector> v6_slices_terms;
           kw::Vector<WT32, kVector> v7_slices_terms;
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const WT32 d_y_i = d_y_v[v][k];
             const T32 x_i = x_v[v][k];
             const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_i))));
             const WT32 product = kw::round_to<WT>(d_y_i * WT32(weight_v[k])) * (WT32(1.0) - tanh * tanh);
             const WT32 rounded = kw::round_to<WT>(product);
-            if (!kRagged || row_mask >> k & 1) grad_alpha_slices_part += kw::round_to<WT>(rounded * WT32(x_i));
+            grad_alpha_slices_part += kw::round_to<WT>(rounded * WT32(x_i));
             v6_slices_terms[k] = kw::round_to<WT>(d_y_i * tanh);
             v7_slices_terms[k] = d_y_i;
             grad_x_v[k] = T(T32(kw::round_to<WT>(rounded * WT32(alpha_i))));
@@ -180,7 +193,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           grad_alpha_slices_total += grad_alpha_slices_part;
           v6_slices_sums.add(tile, v, element, v6_slices_terms);
           v7_slices_sums.add(tile, v, element, v7_slices_terms);
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
     }
@@ -188,8 +201,8 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   WT32 grad_alpha_slices_sum = static_cast<WT32>(grad_alpha_slices_total);
   kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_alpha_slices.at(kw::block()), grad_alpha_slices_sum);
-  v6_slices_sums.finish(lane, lanes, groups, shift);
-  v7_slices_sums.finish(lane, lanes, groups, shift);
+  v6_slices_sums.finish(lane, lanes, groups, edges);
+  v7_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -278,7 +291,7 @@ void dyt_backward_ragged(const T* x, const W* alpha, const W* weight, const WT* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
 void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -295,7 +308,7 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                 int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, kw::Place::Shared, true,
+  dyt_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 64, T, WT>(), false, true, kw::Place::Shared, true,
       int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
@@ -303,7 +316,7 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                   WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                   int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -406,44 +419,43 @@ void dyt_backward_totals_large(W* grad_weight, W* grad_bias, const WT32* v6_slic
                                        workers, hidden);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const WT32, 1> grad_alpha_slices,
                                    Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(WT32, grad_alpha_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(grad_alpha_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<WT32, kVector> grad_alpha_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_alpha_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<WT32, kVector> grad_alpha_slices_v[kPieces];
   kw::Total<kStreamed, WT32> grad_alpha_total_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        grad_alpha_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_alpha_slices.at(element),
-            static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        grad_alpha_slices_v[v] = kw::load_piece<kVector>(grad_alpha_slices.at(element), whole);
       }
     }
     WT32 grad_alpha_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) grad_alpha_total_part += grad_alpha_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          grad_alpha_total_part += grad_alpha_slices_v[v][k];
         }
       }
     }
@@ -464,5 +476,6 @@ KW_DEVICE void dyt_backward_2_rows(kw::Tensor<W, 1> grad_alpha, kw::Tensor<const
 // One block has all numbers that others left.
 KW_KERNEL(1024, 1)
 void dyt_backward_2(W* grad_alpha, const WT32* grad_alpha_slices, int64_t workers) {
-  dyt_backward_2_rows<1, 4, false, true, false, int64_t>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0, 0);
+  dyt_backward_2_rows<1, 4, false, true, true, false, int64_t>({grad_alpha, {0}}, {grad_alpha_slices, {1}}, workers, 0,
+                                                               0);
 }

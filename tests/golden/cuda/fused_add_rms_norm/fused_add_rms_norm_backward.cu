@@ -48,13 +48,12 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
                                                 kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 1> grad_weight_slices,
                                                 Index batch, Index seq, Index hidden, Index workers, int lanes_of_row,
                                                 int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
@@ -62,28 +61,38 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
   const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, WT, T, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(WT)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)) +
+      kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     constexpr Index i_batch = 0;
     const Index i_seq = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y0.offset(i_batch, i_seq, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T, T>();
   int landing = 0;
   const auto d_y0_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
@@ -99,19 +108,17 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       if (point < points) {
         constexpr Index i_batch = 0;
         const Index i_seq = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y0.offset(i_batch, i_seq, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y0_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y0.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(y1_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(d_y1_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y1.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y0_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+              d_y0.at(i_batch, i_seq, element), wanted);
+          kw::copy_async<kVector>(y1_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), y1.at(i_batch,
+              i_seq, element), wanted);
+          kw::copy_async<kVector>(d_y1_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+              d_y1.at(i_batch, i_seq, element), wanted);
         }
       }
       kw::copy_commit();
@@ -125,22 +132,30 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index i_batch = batch == 1 ? 0 : point / seq;
     const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y0.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<WT, kVector> d_y0_v[kVectors];
-    kw::Vector<T, kVector> y1_v[kVectors];
-    kw::Vector<T, kVector> d_y1_v[kVectors];
+    if (inside) edges = {d_y0.offset(i_batch, i_seq, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<WT, kVector> d_y0_v[kPieces];
+    kw::Vector<T, kVector> y1_v[kPieces];
+    kw::Vector<T, kVector> d_y1_v[kPieces];
     constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    float rounded_kept[kVectors][kVector];
+    float rounded_kept[kPieces][kVector];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y0_v[kVectors] = kw::load_piece<kVector>(d_y0.at(i_batch, i_seq, element), false);
+          y1_v[kVectors] = kw::load_piece<kVector>(y1.at(i_batch, i_seq, element), false);
+          d_y1_v[kVectors] = kw::load_piece<kVector>(d_y1.at(i_batch, i_seq, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y0_v[v] = d_y0_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           y1_v[v] = y1_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -156,47 +171,47 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) d_y0_v_cache[slot] = d_y0_v[v];
-            y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) y1_v_cache[slot] = y1_v[v];
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y0_v[v] = kw::load_piece<kVector>(d_y0.at(i_batch, i_seq, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) d_y0_v_cache[slot] = d_y0_v[v];
+            y1_v[v] = kw::load_piece<kVector>(y1.at(i_batch, i_seq, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) y1_v_cache[slot] = y1_v[v];
           }
         }
       }
       if (!kStreamed && !kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y1_v[v] = kw::load_in_row<kVector, kRagged>(d_y1.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y1_v[v] = kw::load_piece<kVector>(d_y1.at(i_batch, i_seq, element), whole);
           }
         }
       }
       float sum_part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const WT32 d_y0_i = d_y0_v[v][k];
             const float rounded = kw::round_via<WT, T>(d_y0_i * WT32(weight_v[k]));
             if (kKeep) rounded_kept[v][k] = rounded;
             const float h = y1_v[v][k];
             const float h_2 = h * rstd_i;
-            if (!kRagged || row_mask >> k & 1) sum_part += rounded * h;
+            sum_part += rounded * h;
             grad_weight_slices_terms[k] = kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -215,54 +230,55 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     const float product_3 = product_2 * rstd_i;
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(hidden));
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            if (whole && slot * kVector < cached)
               d_y0_v[v] = d_y0_v_cache[slot];
             else
-              d_y0_v[v] = kw::load_in_row<kVector, kRagged>(d_y0.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
-            if (slot * kVector < cached)
+              d_y0_v[v] = kw::load_piece<kVector>(d_y0.at(i_batch, i_seq, element), whole);
+            if (whole && slot * kVector < cached)
               y1_v[v] = y1_v_cache[slot];
             else
-              y1_v[v] = kw::load_in_row<kVector, kRagged>(y1.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
-            d_y1_v[v] = kw::load_in_row<kVector, kRagged>(d_y1.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+              y1_v[v] = kw::load_piece<kVector>(y1.at(i_batch, i_seq, element), whole);
+            d_y1_v[v] = kw::load_piece<kVector>(d_y1.at(i_batch, i_seq, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<T, kVector> grad_x_v;
           kw::Vector<T, kVector> grad_residual_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y0_v[v][k]) *
                 WT32(weight_v[k]));
             const float h = y1_v[v][k];
-            const float d_h = rounded * rstd_i + 2.0f * (quotient * h);
+            const float d_h = rounded * rstd_i + h * factor;
             const T32 d_residual = kw::round_to<T>(T32(d_y1_v[v][k]) + kw::round_to<T>(d_h));
             grad_x_v[k] = T(d_residual);
             grad_residual_v[k] = T(d_residual);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
-          kw::store_in_row<kRagged>(grad_residual.at(i_batch, i_seq, element), grad_residual_v, element, hidden);
+          kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
+          kw::store_piece(grad_residual.at(i_batch, i_seq, element), grad_residual_v, whole);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
+  grad_weight_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -360,7 +376,7 @@ void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const floa
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
 void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
@@ -379,7 +395,7 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true,
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 64, T, WT>(), false, true,
       kw::Place::Shared, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
@@ -387,7 +403,7 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                  const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                  int batch_seq, int hidden, int workers, int64_t y1_stride_1,

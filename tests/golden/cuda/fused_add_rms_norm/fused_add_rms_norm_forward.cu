@@ -37,60 +37,59 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> residual,
                                                kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y0, kw::Tensor<T, 3> y1,
                                                kw::Tensor<float, 2> rstd, Index batch, Index seq, Index hidden,
                                                float eps, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, mean_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto residual_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(residual.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> residual_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(residual.offset(i_batch, i_seq, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> residual_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
   kw::Total<kStreamed, float> mean_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
-            static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) residual_v_cache[slot] = residual_v[v];
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        residual_v[v] = kw::load_piece<kVector>(residual.at(i_batch, i_seq, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) residual_v_cache[slot] = residual_v[v];
+        x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     float mean_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> y1_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
           const float h = residual_2;
-          if (!kRagged || row_mask >> k & 1) mean_sum_part += h * h;
+          mean_sum_part += h * h;
           y1_v[k] = T(residual_2);
         }
-        kw::store_in_row<kRagged>(y1.at(i_batch, i_seq, element), y1_v, element, hidden);
+        kw::store_piece(y1.at(i_batch, i_seq, element), y1_v, whole);
       }
     }
     mean_sum_total += mean_sum_part;
@@ -110,38 +109,38 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             residual_v[v] = residual_v_cache[slot];
           else
-            residual_v[v] = kw::load_in_row<kVector, kRagged>(residual.at(i_batch, i_seq, element),
-                static_cast<int>(reach - element));
-          if (slot * kVector < cached)
+            residual_v[v] = kw::load_piece<kVector>(residual.at(i_batch, i_seq, element), whole);
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
-        const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
         kw::Vector<WT, kVector> y0_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
           const float h = residual_2;
           const float h_2 = h * rstd_i;
           y0_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(h_2)));
         }
-        kw::store_in_row<kRagged>(y0.at(i_batch, i_seq, element), y0_v, element, hidden);
+        kw::store_piece(y0.at(i_batch, i_seq, element), y0_v, whole);
       }
     }
   }
@@ -152,7 +151,7 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                       int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                       int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
@@ -162,7 +161,8 @@ KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<5, 20, T, WT>()))
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
+      int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -172,7 +172,7 @@ KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
 void fused_add_rms_norm_forward_long(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -182,7 +182,8 @@ KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_wide(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, false,
+      int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -192,7 +193,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                          int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                          int64_t y0_stride_1, int64_t y1_stride_1, float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, false, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
@@ -202,17 +203,28 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                              int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                              int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<4, 16, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<3, 12, T, WT>()))
 void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                        int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                        int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true,
+      int>(
+      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
+void fused_add_rms_norm_forward_long_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
+                                            int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
+                                            int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -222,18 +234,19 @@ KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void fused_add_rms_norm_forward_wide_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                             int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                             int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, true,
+      int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1,
                                                 float* rstd, int batch_seq, int hidden, int64_t x_stride_1,
                                                 int64_t residual_stride_1, int64_t y0_stride_1, int64_t y1_stride_1,
                                                 float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, true, int>(
+  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, true, int>(
       {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
@@ -247,7 +260,7 @@ void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* 
                                         int64_t y0_stride_1, int64_t y0_stride_2, int64_t y1_stride_0,
                                         int64_t y1_stride_1, int64_t y1_stride_2, int64_t rstd_stride_0,
                                         int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int>(
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
       {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
       {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
@@ -263,7 +276,7 @@ void fused_add_rms_norm_forward_large(const T* x, const T* residual, const W* we
                                       int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
                                       int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
                                       int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, int64_t>(
+  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
       {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
       {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,

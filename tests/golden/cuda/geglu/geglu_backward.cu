@@ -39,14 +39,16 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                                        Index batch, Index seq, Index half, Index x_2) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * seq * half) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
-  kw::Vector<T, kVector> x_v_2[kVectors];
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> x_v_2[kPieces];
+  Index i_batch_v[kVectors];
+  Index i_seq_v[kVectors];
+  Index first_i_half_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -55,24 +57,23 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_batch = batch == 1 ? 0 : element / (seq * half);
       const Index i_seq = seq == 1 ? 0 : element / half - i_batch * seq;
       const Index first_i_half = element - (i_batch * seq + i_seq) * half;
-      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
-          static_cast<int>(reach - first_i_half));
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2),
-          static_cast<int>(reach - first_i_half));
-      x_v_2[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
-          first_i_half));
+      d_y_v[v] = kRagged && whole ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
+          static_cast<Index>(half)) : kw::load_piece<kVector>(d_y.at(i_batch, i_seq, first_i_half), whole);
+      x_v[v] = kRagged && whole ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
+          static_cast<Index>(half)) : kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_half + x_2 / 2), whole);
+      x_v_2[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_half), whole);
+      i_batch_v[v] = i_batch;
+      i_seq_v[v] = i_seq;
+      first_i_half_v[v] = first_i_half;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (seq * half);
-      const Index i_seq = seq == 1 ? 0 : element / half - i_batch * seq;
-      const Index first_i_half = element - (i_batch * seq + i_seq) * half;
+      const Index i_batch = i_batch_v[v];
+      const Index i_seq = i_seq_v[v];
+      const Index first_i_half = first_i_half_v[v];
       kw::Vector<T, kVector> grad_x_v;
       kw::Vector<T, kVector> grad_x_v_2;
       KW_UNROLL
@@ -92,8 +93,8 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
         grad_x_v[k] = T(sum_2);
         grad_x_v_2[k] = T(d_y_i * kw::round_to<T>(product_3 * sum));
       }
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, first_i_half, half);
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, first_i_half, half);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, whole);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, whole);
     }
   }
 }
@@ -101,39 +102,39 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
 template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y,
                                                kw::Tensor<T, 3> grad_x, Index batch, Index seq, Index half, Index x_2) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = half, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = half, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
-  kw::Vector<T, kVector> x_v_2[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_x.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> x_v_2[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_half = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_half < length) {
-      d_y_v[v] = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_half),
-          static_cast<int>(reach - first_i_half));
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
-          static_cast<Index>(half)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half + x_2 / 2),
-          static_cast<int>(reach - first_i_half));
-      x_v_2[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_half), static_cast<int>(reach -
-          first_i_half));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_half = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_half < end : edge) {
+      d_y_v[v] = kRagged && whole ? kw::load_anywhere<kVector>(d_y.at(i_batch, i_seq, 0), first_i_half,
+          static_cast<Index>(half)) : kw::load_piece<kVector>(d_y.at(i_batch, i_seq, first_i_half), whole);
+      x_v[v] = kRagged && whole ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_half,
+          static_cast<Index>(half)) : kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_half + x_2 / 2), whole);
+      x_v_2[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_half), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_half = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_half < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_half = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_half < end : edge) {
       kw::Vector<T, kVector> grad_x_v;
       kw::Vector<T, kVector> grad_x_v_2;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 d_y_i = d_y_v[v][k];
         const T32 rounded = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
         const T32 x_i = x_v_2[v][k];
@@ -149,8 +150,8 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
         grad_x_v[k] = T(sum_2);
         grad_x_v_2[k] = T(d_y_i * kw::round_to<T>(product_3 * sum));
       }
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, first_i_half, half);
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, first_i_half, half);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, whole);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, whole);
     }
   }
 }

@@ -31,13 +31,15 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, Index batch, Index seq, Index x_2_2,
                                       Index x_2) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * seq * x_2_2) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> x_v[kVectors];
-  kw::Vector<T, kVector> x_v_2[kVectors];
+  kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> x_v_2[kPieces];
+  Index i_batch_v[kVectors];
+  Index i_seq_v[kVectors];
+  Index first_i_x_2_2_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -46,22 +48,22 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
       const Index i_batch = batch == 1 ? 0 : element / (seq * x_2_2);
       const Index i_seq = seq == 1 ? 0 : element / x_2_2 - i_batch * seq;
       const Index first_i_x_2_2 = element - (i_batch * seq + i_seq) * x_2_2;
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2))
-          : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
-          first_i_x_2_2));
-      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
-          static_cast<Index>(x_2_2)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2),
-          static_cast<int>(reach - first_i_x_2_2));
+      x_v[v] = kRagged && whole ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2,
+          static_cast<Index>(x_2_2)) : kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_x_2_2), whole);
+      x_v_2[v] = kRagged && whole ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
+          static_cast<Index>(x_2_2)) : kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2), whole);
+      i_batch_v[v] = i_batch;
+      i_seq_v[v] = i_seq;
+      first_i_x_2_2_v[v] = first_i_x_2_2;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (seq * x_2_2);
-      const Index i_seq = seq == 1 ? 0 : element / x_2_2 - i_batch * seq;
-      const Index first_i_x_2_2 = element - (i_batch * seq + i_seq) * x_2_2;
+      const Index i_batch = i_batch_v[v];
+      const Index i_seq = i_seq_v[v];
+      const Index first_i_x_2_2 = first_i_x_2_2_v[v];
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -70,7 +72,7 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
         const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
         y_v[k] = T(rounded * T32(x_v_2[v][k]));
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_x_2_2), y_v, first_i_x_2_2, x_2_2);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_x_2_2), y_v, whole);
     }
   }
 }
@@ -78,41 +80,42 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
 template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, Index batch, Index seq,
                                               Index x_2_2, Index x_2) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = x_2_2, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = x_2_2, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
-  kw::Vector<T, kVector> x_v_2[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> x_v_2[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_x_2_2 = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_x_2_2 < length) {
-      x_v[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2, static_cast<Index>(x_2_2))
-          : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2), static_cast<int>(reach -
-          first_i_x_2_2));
-      x_v_2[v] = kRagged ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
-          static_cast<Index>(x_2_2)) : kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2),
-          static_cast<int>(reach - first_i_x_2_2));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_x_2_2 = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_x_2_2 < end : edge) {
+      x_v[v] = kRagged && whole ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0), first_i_x_2_2,
+          static_cast<Index>(x_2_2)) : kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_x_2_2), whole);
+      x_v_2[v] = kRagged && whole ? kw::load_anywhere<kVector>(x.at(i_batch, i_seq, 0 + x_2 / 2), first_i_x_2_2,
+          static_cast<Index>(x_2_2)) : kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_x_2_2 + x_2 / 2), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_x_2_2 = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_x_2_2 < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_x_2_2 = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_x_2_2 < end : edge) {
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
         const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
         y_v[k] = T(rounded * T32(x_v_2[v][k]));
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_x_2_2), y_v, first_i_x_2_2, x_2_2);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_x_2_2), y_v, whole);
     }
   }
 }

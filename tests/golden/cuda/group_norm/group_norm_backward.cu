@@ -54,14 +54,16 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
                                         kw::Tensor<T32, 3> grad_norm_bias_slices, Index batch, Index channels_3,
                                         Index height, Index width, Index channels, Index workers, int lanes_of_row,
                                         int cached) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kStreamed = true;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_SHARED(T32, sum_parts, kw::kMostWarps);
   KW_SHARED(T32, v24_early_parts, kw::kMostWarps);
   KW_SHARED(T32, v24_early___parts, kw::kMostWarps);
-  const Index parts = channels_3 * height, end = width, points = (batch * 32);
-  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
-  const Index tiles = parts * part_tiles;
+  const Index parts = channels_3 * height, length = width, points = (batch * 32);
+  const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
+  const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
+  const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
+  const kw::Divisor<kAhead, Index> part_of(part_tiles);
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
       ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
@@ -73,11 +75,35 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
   const kw::PartSums<T32> grad_norm_bias_slices_sums(1 * kw::PartSums<T32>::bytes(parts), parts);
   kw::barrier();
+  const auto prefetch = [&](Index point, Index tile) {
+    if constexpr (kAhead) {
+      if (point < points && tile < tiles_here) {
+        const Index i_batch = batch == 1 ? 0 : point / 32;
+        const Index channels_2 = point - i_batch * 32;
+        const Index part = part_of(tile), in_part = tile - part * part_tiles;
+        const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+        const Index i_height = part - i_channels_3 * height;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+            i_height, 0), length, Index(kw::lane()));
+        const auto d_y_part = d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+        const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          kw::copy_async<kVector>(d_y_v_cache + slot, d_y_part + element * d_y.strides[3], element < end);
+          kw::copy_async<kVector>(x_v_cache + slot, x_part + element * x.strides[3], element < end);
+        }
+      }
+      kw::copy_commit();
+    }
+  };
+  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) prefetch(kw::block(), tile);
   for (Index point = kw::block(); point < points; point += kw::blocks()) {
     const Index i_batch = batch == 1 ? 0 : point / 32;
     const Index channels_2 = point - i_batch * 32;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    kw::Vector<T, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     const T32 mean_i = kw::load(mean.at(i_batch, channels_2));
     const T32 rstd_i = kw::load(rstd.at(i_batch, channels_2));
     kw::Total<kStreamed, T32> sum_total = 0;
@@ -85,56 +111,62 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     kw::Total<kStreamed, T32> v24_early___total = 0;
     if (kPlace == kw::Place::Shared) grad_norm_weight_slices_sums.clear();
     if (kPlace == kw::Place::Shared) grad_norm_bias_slices_sums.clear();
+    Index left = (tiles - 1 - kw::warp()) / kw::warps();
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-          i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
+      const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0), length, Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto d_y_part = d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
+      kw::copy_wait_but(left--);
+      const bool here = tile < tiles_here;
+      if (here) {
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
+            d_y_v[v] = d_y_v_cache[slot];
+            x_v[v] = x_v_cache[slot];
+          }
+        }
+      }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
-          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-              i_height, element), static_cast<int>(reach - element));
-          if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-              i_height, element), static_cast<int>(reach - element));
-          if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          d_y_v[v] = kw::load_piece<kVector>(d_y_part + element * d_y.strides[3], whole);
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
         }
       }
       T32 sum_part = 0;
       T32 v24_early_part = 0;
       T32 v24_early___part = 0;
-      T32 grad_norm_weight_slices_part = 0;
-      T32 grad_norm_bias_slices_part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, width);
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
-            const T32 product = d_y_i * norm_weight_i_2;
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            if (!kRagged || row_mask >> k & 1) sum_part += product * difference;
-            if (!kRagged || row_mask >> k & 1) v24_early_part += product;
-            if (!kRagged || row_mask >> k & 1) v24_early___part += difference;
-            if (!kRagged || row_mask >> k & 1) grad_norm_weight_slices_part += d_y_i * (difference * rstd_i);
-            if (!kRagged || row_mask >> k & 1) grad_norm_bias_slices_part += d_y_i;
+            sum_part += d_y_i * difference;
+            v24_early_part += d_y_i;
+            v24_early___part += difference;
           }
         }
       }
-      sum_total += sum_part;
-      v24_early_total += v24_early_part;
+      sum_total += sum_part * norm_weight_i_2;
+      v24_early_total += v24_early_part * norm_weight_i_2;
       v24_early___total += v24_early___part;
-      grad_norm_weight_slices_part = kw::warp_sum(grad_norm_weight_slices_part);
+      const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part) * rstd_i;
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_weight_slices_sums.add(part, grad_norm_weight_slices_part);
@@ -143,7 +175,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
               kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) +
               grad_norm_weight_slices_part);
       }
-      grad_norm_bias_slices_part = kw::warp_sum(grad_norm_bias_slices_part);
+      const T32 grad_norm_bias_slices_part = kw::warp_sum(v24_early_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_bias_slices_sums.add(part, grad_norm_bias_slices_part);
@@ -178,56 +210,63 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     T32 v24_early__ = static_cast<T32>(v24_early___total);
       kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
                           kw::part<kw::Sum>(v24_early__, v24_early___parts));
-    const T32 product_2 = T32(-0.5) * sum;
-    const T32 product_3 = rstd_i * rstd_i;
-    const T32 product_4 = product_3 * rstd_i;
-    const T32 product_5 = product_2 * product_4;
-    const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
+    const T32 product = T32(-0.5) * sum;
+    const T32 product_2 = rstd_i * rstd_i;
+    const T32 product_3 = product_2 * rstd_i;
+    const T32 product_4 = product * product_3;
+    const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
+    const T32 factor = T32(2.0) * quotient;
     const T32 v24_early_ = v24_early * rstd_i;
     const T32 v24_early___ = quotient * v24_early__;
     const T32 v24_early____ = T32(2.0) * v24_early___;
     const T32 v24_early_____ = v24_early_ + v24_early____;
     const T32 quotient_2 = kw::divide(v24_early_____, T32(height * width * (channels / 32)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
       const Index i_height = part - i_channels_3 * height;
-      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-          i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
+      const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0), length, Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto d_y_part = d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      const auto grad_x_part = grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 norm_weight_i_2 = norm_weight_i;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
-          if (slot * kVector < cached)
+      const T32 factor_2 = T32(norm_weight_i) * rstd_i;
+      const bool here = tile < tiles_here;
+      if (here) {
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
             d_y_v[v] = d_y_v_cache[slot];
-          else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                i_height, element), static_cast<int>(reach - element));
-          if (slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
-          else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-                i_height, element), static_cast<int>(reach - element));
+          }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          d_y_v[v] = kw::load_piece<kVector>(d_y_part + element * d_y.strides[3], whole);
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
+        }
+      }
+      prefetch(point + kw::blocks(), tile);
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 sum_2 = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
-                mean_i));
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            const T32 sum_2 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element),
-              grad_x_v, element, width);
+          kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }
       }
     }
@@ -235,7 +274,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
 }
 
 // Parts of rows, a tile for a warp at a time.
-KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                          T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch, int channels_3,
                          int height_width, int channels, int workers, int64_t x_stride_0, int64_t x_stride_1,
@@ -244,7 +283,7 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, cons
                          int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
                          int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                          int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), kw::most_in<16, 32, T>(), kw::Place::Shared, false, int>(
+  group_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), kw::Place::Shared, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
       {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
@@ -254,7 +293,7 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, cons
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<640, 2560, T>()), 1)
 void group_norm_backward_ragged(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
                                 T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch,
                                 int channels_3, int height_width, int channels, int workers, int64_t x_stride_0,
@@ -264,7 +303,7 @@ void group_norm_backward_ragged(const T* x, const W* norm_weight, const T32* mea
                                 int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
                                 int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                 int64_t grad_norm_bias_slices_stride_1, int cached) {
-  group_norm_backward_rows<kw::vector_length<T>(), 8, kw::Place::Shared, true, int>(
+  group_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), kw::Place::Shared, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}},
       {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},

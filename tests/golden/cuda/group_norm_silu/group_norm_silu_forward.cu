@@ -47,138 +47,189 @@ KW_DEVICE void group_norm_silu_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor
                                             kw::Tensor<T32, 2> mean, kw::Tensor<T32, 2> rstd, Index batch,
                                             Index channels_3, Index height, Index width, Index channels, T32 eps,
                                             int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kStreamed = true;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_SHARED(T32, mean_i_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, mean_i_2_sum_parts, kw::kMostWarps);
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const Index parts = channels_3 * height, end = width, points = (batch * 32);
-  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
-  const Index tiles = parts * part_tiles;
-  const Index point = kw::block();
-  const Index i_batch = batch == 1 ? 0 : point / 32;
-  const Index channels_2 = point - i_batch * 32;
-  kw::Vector<T, kVector> x_v[kVectors];
-  kw::Total<kStreamed, T32> mean_i_sum_total = 0;
-  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-    const Index part = tile / part_tiles;
-    const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
-    const Index i_height = part - i_channels_3 * height;
-    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-        i_height, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-        end) : 0;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height,
-            element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
-      }
-    }
-    T32 mean_i_sum_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, width);
+  const Index parts = channels_3 * height, length = width, points = (batch * 32);
+  const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
+  const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
+  const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
+  const kw::Divisor<kAhead, Index> part_of(part_tiles);
+  const auto prefetch = [&](Index point, Index tile) {
+    if constexpr (kAhead) {
+      if (point < points && tile < tiles_here) {
+        const Index i_batch = batch == 1 ? 0 : point / 32;
+        const Index channels_2 = point - i_batch * 32;
+        const Index part = part_of(tile), in_part = tile - part * part_tiles;
+        const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+        const Index i_height = part - i_channels_3 * height;
+        const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+            i_height, 0), length, Index(kw::lane()));
+        const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) mean_i_sum_part += T32(x_v[v][k]);
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          kw::copy_async<kVector>(x_v_cache + slot, x_part + element * x.strides[3], element < end);
         }
       }
+      kw::copy_commit();
     }
-    mean_i_sum_total += mean_i_sum_part;
-  }
-  T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
-    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
-  const T32 mean_i = mean_i_sum / T32(static_cast<int64_t>(channels_3) * height * width);
-  if (kw::thread() == 0) {
-    kw::store(mean.at(i_batch, channels_2), mean_i);
-  }
-  kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
-  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-    const Index part = tile / part_tiles;
-    const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
-    const Index i_height = part - i_channels_3 * height;
-    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-        i_height, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-        end) : 0;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-      if (element < end) {
-        if (slot * kVector < cached)
-          x_v[v] = x_v_cache[slot];
-        else
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-              i_height, element), static_cast<int>(reach - element));
-      }
-    }
-    T32 mean_i_2_sum_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, width);
+  };
+  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) prefetch(kw::block(), tile);
+  for (Index point = kw::block(); point < points; point += kw::blocks()) {
+    const Index i_batch = batch == 1 ? 0 : point / 32;
+    const Index channels_2 = point - i_batch * 32;
+    kw::Vector<T, kVector> x_v[kPieces];
+    kw::Total<kStreamed, T32> mean_i_sum_total = 0;
+    Index left = (tiles - 1 - kw::warp()) / kw::warps();
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0), length, Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      kw::copy_wait_but(left--);
+      const bool here = tile < tiles_here;
+      if (here) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          const T32 difference = T32(x_v[v][k]) - mean_i;
-          if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
+            x_v[v] = x_v_cache[slot];
+          }
         }
       }
-    }
-    mean_i_2_sum_total += mean_i_2_sum_part;
-  }
-  T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
-    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
-  const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(channels_3) * height * width);
-  const T32 sum = mean_i_2 + eps;
-  const T32 rstd_i = kw::rsqrt(sum);
-  if (kw::thread() == 0) {
-    kw::store(rstd.at(i_batch, channels_2), rstd_i);
-  }
-  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-    const Index part = tile / part_tiles;
-    const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
-    const Index i_height = part - i_channels_3 * height;
-    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
-        i_height, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-        end) : 0;
-    const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-    const T32 norm_weight_i_2 = norm_weight_i;
-    const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
-    const T32 norm_bias_i_2 = norm_bias_i;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-      if (element < end) {
-        if (slot * kVector < cached)
-          x_v[v] = x_v_cache[slot];
-        else
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channels_2 * (channels / 32) + i_channels_3,
-              i_height, element), static_cast<int>(reach - element));
-      }
-    }
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      if (element < end) {
-        kw::Vector<T, kVector> y_v;
-        KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
-          const T32 rounded = kw::round_to<T>(sum_2);
-          y_v[k] = T(rounded * kw::sigmoid(rounded));
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
         }
-        kw::store_in_row<kRagged>(y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, element), y_v,
-            element, width);
+      }
+      T32 mean_i_sum_part = 0;
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            mean_i_sum_part += T32(x_v[v][k]);
+          }
+        }
+      }
+      mean_i_sum_total += mean_i_sum_part;
+    }
+    T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
+      kw::block_reduce(0, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
+    const T32 mean_i = mean_i_sum / T32(static_cast<int64_t>(channels_3) * height * width);
+    if (kw::thread() == 0) {
+      kw::store(mean.at(i_batch, channels_2), mean_i);
+    }
+    kw::Total<kStreamed, T32> mean_i_2_sum_total = 0;
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0), length, Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      const bool here = tile < tiles_here;
+      if (here) {
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
+            x_v[v] = x_v_cache[slot];
+          }
+        }
+      }
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
+        }
+      }
+      T32 mean_i_2_sum_part = 0;
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            const T32 difference = T32(x_v[v][k]) - mean_i;
+            mean_i_2_sum_part += difference * difference;
+          }
+        }
+      }
+      mean_i_2_sum_total += mean_i_2_sum_part;
+    }
+    T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
+      kw::block_reduce(0, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
+    const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(channels_3) * height * width);
+    const T32 sum = mean_i_2 + eps;
+    const T32 rstd_i = kw::rsqrt(sum);
+    if (kw::thread() == 0) {
+      kw::store(rstd.at(i_batch, channels_2), rstd_i);
+    }
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
+      const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
+      const Index i_height = part - i_channels_3 * height;
+      const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, channels_2 * (channels / 32) + i_channels_3,
+          i_height, 0), length, Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      const auto y_part = y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
+      const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
+      const T32 factor = rstd_i * T32(norm_weight_i);
+      const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
+      const T32 norm_bias_i_2 = norm_bias_i;
+      const bool here = tile < tiles_here;
+      if (here) {
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
+            x_v[v] = x_v_cache[slot];
+          }
+        }
+      }
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
+        }
+      }
+      prefetch(point + kw::blocks(), tile);
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
+          kw::Vector<T, kVector> y_v;
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_i) * factor + norm_bias_i_2);
+            y_v[k] = T(rounded * kw::sigmoid(rounded));
+          }
+          kw::store_piece(y_part + element * y.strides[3], y_v, whole);
+        }
       }
     }
   }
@@ -198,14 +249,14 @@ void group_norm_silu_forward(const T* x, const W* norm_weight, const W* norm_bia
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void group_norm_silu_forward_ragged(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
                                     int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
                                     int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
                                     int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                     int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps,
                                     int cached) {
-  group_norm_silu_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, int>(
+  group_norm_silu_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, 1, height_width, channels, eps, 0, cached);

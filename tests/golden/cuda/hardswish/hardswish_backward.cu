@@ -33,13 +33,16 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4> d_y,
                                            kw::Tensor<T, 4> grad_x, Index batch, Index channels, Index height,
                                            Index width) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * channels * height * width) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
+  Index i_batch_v[kVectors];
+  Index channel_v[kVectors];
+  Index i_height_v[kVectors];
+  Index first_i_width_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -49,21 +52,22 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
-          static_cast<int>(reach - first_i_width));
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-          static_cast<int>(reach - first_i_width));
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, channel, i_height, first_i_width), whole);
+      x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
+      i_batch_v[v] = i_batch;
+      channel_v[v] = channel;
+      i_height_v[v] = i_height;
+      first_i_width_v[v] = first_i_width;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (channels * height * width);
-      const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
-      const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
-      const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
+      const Index i_batch = i_batch_v[v];
+      const Index channel = channel_v[v];
+      const Index i_height = i_height_v[v];
+      const Index first_i_width = first_i_width_v[v];
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -76,7 +80,7 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
         const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
         grad_x_v[k] = T(product + chosen);
       }
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, first_i_width, width);
+      kw::store_piece(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, whole);
     }
   }
 }
@@ -85,34 +89,36 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4> d_y,
                                                    kw::Tensor<T, 4> grad_x, Index batch, Index channels, Index height,
                                                    Index width) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = width, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = width, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / (channels * height);
   const Index channel = channels == 1 ? 0 : point / height - i_batch * channels;
   const Index i_height = point - (i_batch * channels + channel) * height;
-  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(i_batch, channel, i_height, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_x.offset(i_batch, channel, i_height, 0), length, start +
+      kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_width < length) {
-      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, first_i_width),
-          static_cast<int>(reach - first_i_width));
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-          static_cast<int>(reach - first_i_width));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_width = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_width < end : edge) {
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, channel, i_height, first_i_width), whole);
+      x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_width = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_width < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_width = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_width < end : edge) {
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 quotient = kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), T32(6.0)));
         const T32 x_i = x_v[v][k];
         const T32 sum = kw::round_to<T>(x_i + T32(3.0));
@@ -122,7 +128,7 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
         const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
         grad_x_v[k] = T(product + chosen);
       }
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, first_i_width, width);
+      kw::store_piece(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, whole);
     }
   }
 }

@@ -37,16 +37,17 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> target,
                                        kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_pred,
                                        kw::Tensor<T, 2> grad_target, Index rows, Index cols, T32 delta) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const T32 delta_2 = kw::round_to<T>(delta);
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(rows * cols)));
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> pred_v[kVectors];
-  kw::Vector<T, kVector> target_v[kVectors];
+  kw::Vector<T, kVector> pred_v[kPieces];
+  kw::Vector<T, kVector> target_v[kPieces];
+  Index row_v[kVectors];
+  Index first_col_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -54,17 +55,18 @@ KW_DEVICE void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      pred_v[v] = kw::load_in_row<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
+      pred_v[v] = kw::load_piece<kVector>(pred.at(row, first_col), whole);
+      target_v[v] = kw::load_piece<kVector>(target.at(row, first_col), whole);
+      row_v[v] = row;
+      first_col_v[v] = first_col;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index row = rows == 1 ? 0 : element / cols;
-      const Index first_col = element - row * cols;
+      const Index row = row_v[v];
+      const Index first_col = first_col_v[v];
       kw::Vector<T, kVector> grad_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
@@ -80,8 +82,8 @@ KW_DEVICE void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
         grad_pred_v[k] = T(grad_pred_i);
         grad_target_v[k] = T(-grad_pred_i);
       }
-      kw::store_in_row<kRagged>(grad_pred.at(row, first_col), grad_pred_v, first_col, cols);
-      kw::store_in_row<kRagged>(grad_target.at(row, first_col), grad_target_v, first_col, cols);
+      kw::store_piece(grad_pred.at(row, first_col), grad_pred_v, whole);
+      kw::store_piece(grad_target.at(row, first_col), grad_target_v, whole);
     }
   }
 }
@@ -90,34 +92,37 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void huber_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> target,
                                                kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_pred,
                                                kw::Tensor<T, 2> grad_target, Index rows, Index cols, T32 delta) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const T32 delta_2 = kw::round_to<T>(delta);
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(rows * cols)));
-  const Index length = cols, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = cols, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(grad_pred.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> pred_v[kVectors];
-  kw::Vector<T, kVector> target_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_pred.offset(row, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> pred_v[kPieces];
+  kw::Vector<T, kVector> target_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_col < length) {
-      pred_v[v] = kw::load_in_row<kVector, kRagged>(pred.at(row, first_col), static_cast<int>(reach - first_col));
-      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(row, first_col), static_cast<int>(reach - first_col));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_col < end : edge) {
+      pred_v[v] = kw::load_piece<kVector>(pred.at(row, first_col), whole);
+      target_v[v] = kw::load_piece<kVector>(target.at(row, first_col), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_col < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_col < end : edge) {
       kw::Vector<T, kVector> grad_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 difference = kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k]));
         const T32 error = kw::abs(difference);
         const bool holds = error <= delta_2;
@@ -129,8 +134,8 @@ KW_DEVICE void huber_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
         grad_pred_v[k] = T(grad_pred_i);
         grad_target_v[k] = T(-grad_pred_i);
       }
-      kw::store_in_row<kRagged>(grad_pred.at(row, first_col), grad_pred_v, first_col, cols);
-      kw::store_in_row<kRagged>(grad_target.at(row, first_col), grad_target_v, first_col, cols);
+      kw::store_piece(grad_pred.at(row, first_col), grad_pred_v, whole);
+      kw::store_piece(grad_target.at(row, first_col), grad_target_v, whole);
     }
   }
 }

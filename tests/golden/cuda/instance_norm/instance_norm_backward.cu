@@ -50,14 +50,16 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
                                            kw::Tensor<T, 4> grad_x, kw::Tensor<WT32, 2> grad_weight_slices,
                                            kw::Tensor<WT32, 2> grad_bias_slices, Index batch, Index channels,
                                            Index height, Index width, Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kStreamed = true;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, sum_2_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, v24_early_parts, kw::kMostWarps);
-  const Index parts = height, end = width, points = (batch * channels);
-  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
-  const Index tiles = parts * part_tiles;
+  const Index parts = height, length = width, points = (batch * channels);
+  const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
+  const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
+  const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
+  const kw::Divisor<kAhead, Index> part_of(part_tiles);
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared
       ? kw::PartSums<WT32>::bytes(parts) * 2 : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
@@ -67,13 +69,36 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_bias_slices.at(kw::block()) + i, 0);
   const kw::PartSums<WT32> grad_bias_slices_sums(1 * kw::PartSums<WT32>::bytes(parts), parts);
   kw::barrier();
+  const auto prefetch = [&](Index point, Index tile) {
+    if constexpr (kAhead) {
+      if (point < points && tile < tiles_here) {
+        const Index i_batch = batch == 1 ? 0 : point / channels;
+        const Index channel = point - i_batch * channels;
+        const Index part = part_of(tile), in_part = tile - part * part_tiles;
+        const Index i_height = part;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, channel, i_height, 0), length,
+            Index(kw::lane()));
+        const auto d_y_part = d_y.at(i_batch, channel, i_height, 0);
+        const auto x_part = x.at(i_batch, channel, i_height, 0);
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          kw::copy_async<kVector>(d_y_v_cache + slot, d_y_part + element * d_y.strides[3], element < end);
+          kw::copy_async<kVector>(x_v_cache + slot, x_part + element * x.strides[3], element < end);
+        }
+      }
+      kw::copy_commit();
+    }
+  };
+  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) prefetch(kw::block(), tile);
   for (Index point = kw::block(); point < points; point += kw::blocks()) {
     const Index i_batch = batch == 1 ? 0 : point / channels;
     const Index channel = point - i_batch * channels;
-    kw::Vector<WT, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
-    constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    T32 quotient_kept[kVectors][kVector];
+    kw::Vector<WT, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
+    constexpr bool kKeep = false;
+    T32 quotient_kept[kPieces][kVector];
     const W32 weight_i = kw::load(weight.at(channel));
     const T32 mean_i = kw::load(mean.at(i_batch, channel));
     const T32 std_i = kw::load(std.at(i_batch, channel));
@@ -83,55 +108,67 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     kw::Total<kStreamed, T32> v24_early_total = 0;
     if (kPlace == kw::Place::Shared) grad_weight_slices_sums.clear();
     if (kPlace == kw::Place::Shared) grad_bias_slices_sums.clear();
+    Index left = (tiles - 1 - kw::warp()) / kw::warps();
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_height = part;
-      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
+      const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, channel, i_height, 0), length,
+          Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto d_y_part = d_y.at(i_batch, channel, i_height, 0);
+      const auto x_part = x.at(i_batch, channel, i_height, 0);
+      kw::copy_wait_but(left--);
+      const bool here = tile < tiles_here;
+      if (here) {
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
+            d_y_v[v] = d_y_v_cache[slot];
+            x_v[v] = x_v_cache[slot];
+          }
+        }
+      }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
-          d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
-              static_cast<int>(reach - element));
-          if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element),
-              static_cast<int>(reach - element));
-          if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          d_y_v[v] = kw::load_piece<kVector>(d_y_part + element * d_y.strides[3], whole);
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
         }
       }
       T32 sum_sum_part = 0;
       T32 sum_2_sum_part = 0;
       T32 v24_early_part = 0;
-      WT32 grad_weight_slices_part = 0;
-      WT32 grad_bias_slices_part = 0;
+      WT32 grad_weight_slices_part_2 = 0;
+      WT32 grad_bias_slices_part_2 = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, width);
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const WT32 d_y_i = d_y_v[v][k];
             const T32 d_normed = kw::round_via<WT, T>(d_y_i * WT32(weight_i));
             const T32 x_i = x_v[v][k];
             const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(x_i - mean_i), std_i));
             const T32 quotient = kw::round_to<T>(kw::divide(d_normed, std_i));
             if (kKeep) quotient_kept[v][k] = quotient;
-            if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::round_to<T>(d_normed * normed);
-            if (!kRagged || row_mask >> k & 1) sum_2_sum_part += quotient;
-            if (!kRagged || row_mask >> k & 1) v24_early_part += x_i - mean_2_i;
-            if (!kRagged || row_mask >> k & 1) grad_weight_slices_part += kw::round_to<WT>(d_y_i * WT32(normed));
-            if (!kRagged || row_mask >> k & 1) grad_bias_slices_part += d_y_i;
+            sum_sum_part += kw::round_to<T>(d_normed * normed);
+            sum_2_sum_part += quotient;
+            v24_early_part += x_i - mean_2_i;
+            grad_weight_slices_part_2 += kw::round_to<WT>(d_y_i * WT32(normed));
+            grad_bias_slices_part_2 += d_y_i;
           }
         }
       }
       sum_sum_total += sum_sum_part;
       sum_2_sum_total += sum_2_sum_part;
       v24_early_total += v24_early_part;
-      grad_weight_slices_part = kw::warp_sum(grad_weight_slices_part);
+      const WT32 grad_weight_slices_part = kw::warp_sum(grad_weight_slices_part_2);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_weight_slices_sums.add(part, grad_weight_slices_part);
@@ -139,7 +176,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           kw::store(grad_weight_slices.at(kw::block(), channel), kw::load(grad_weight_slices.at(kw::block(),
               channel)) + grad_weight_slices_part);
       }
-      grad_bias_slices_part = kw::warp_sum(grad_bias_slices_part);
+      const WT32 grad_bias_slices_part = kw::warp_sum(grad_bias_slices_part_2);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_bias_slices_sums.add(part, grad_bias_slices_part);
@@ -179,46 +216,56 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     const T32 quotient_3 = kw::round_to<T>(kw::divide(quotient_2, product));
     const T32 d_var = -quotient_3;
     const T32 quotient_4 = kw::divide(d_var, T32(height * width));
+    const T32 factor = T32(2.0) * quotient_4;
     const T32 v24_early_ = quotient_4 * v24_early;
     const T32 v24_early__ = T32(2.0) * v24_early_;
     const T32 quotient_5 = kw::divide(v24_early__, T32(height * width));
     const T32 quotient_6 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-      const Index part = tile / part_tiles;
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_height = part;
-      const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, channel, i_height, 0) % kVector) : 0;
-      const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-          end) : 0;
-      KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-        if (element < end) {
-          if (slot * kVector < cached)
+      const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, channel, i_height, 0), length,
+          Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto d_y_part = d_y.at(i_batch, channel, i_height, 0);
+      const auto grad_x_part = grad_x.at(i_batch, channel, i_height, 0);
+      const auto x_part = x.at(i_batch, channel, i_height, 0);
+      const bool here = tile < tiles_here;
+      if (here) {
+        KW_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const Index element = ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head;
+          const Index slot = (tile * kVectors + v) * 32 + kw::lane();
+          if (element < end) {
             d_y_v[v] = d_y_v_cache[slot];
-          else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
-                static_cast<int>(reach - element));
-          if (slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
-          else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element),
-                static_cast<int>(reach - element));
+          }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-        if (element < end) {
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? !here && element < end : edge) {
+          d_y_v[v] = kw::load_piece<kVector>(d_y_part + element * d_y.strides[3], whole);
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
+        }
+      }
+      prefetch(point + kw::blocks(), tile);
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_v[v][k]) * WT32(weight_i));
             const T32 quotient = kKeep ? quotient_kept[v][k] : kw::round_to<T>(kw::divide(d_normed, std_i));
-            const T32 difference = T32(2.0) * (quotient_4 * (T32(x_v[v][k]) - mean_2_i)) - quotient_5;
-            grad_x_v[k] = T(kw::round_to<T>(quotient + kw::round_to<T>(difference)) - quotient_6);
+            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * factor - quotient_5);
+            grad_x_v[k] = T(kw::round_to<T>(quotient + rounded) - quotient_6);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
+          kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }
       }
     }
@@ -226,7 +273,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
 }
 
 // Parts of rows, a tile for a warp at a time.
-KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void instance_norm_backward(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std, const WT* d_y,
                             T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices, int batch, int channels,
                             int height_width, int workers, int64_t x_stride_0, int64_t x_stride_1,
@@ -235,7 +282,7 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
                             int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                             int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                             int64_t grad_bias_slices_stride_0, int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), kw::Place::Shared, false, int>(
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), kw::Place::Shared, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
@@ -244,7 +291,7 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<640, 2560, T, WT>()), 1)
 void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
                                    const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
                                    int batch, int channels, int height_width, int workers, int64_t x_stride_0,
@@ -253,7 +300,7 @@ void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, c
                                    int64_t std_stride_0, int64_t std_stride_1, int64_t d_y_stride_0,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0, int cached) {
-  instance_norm_backward_rows<kw::vector_length<T, WT>(), 8, kw::Place::Shared, true, int>(
+  instance_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), kw::Place::Shared, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},

@@ -38,61 +38,58 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight,
                                           kw::Tensor<const W, 1> bias, kw::Tensor<WT, 4> y, kw::Tensor<T, 2> mean,
                                           kw::Tensor<T32, 2> mean_2, kw::Tensor<T, 2> std, Index batch, Index channels,
                                           Index height, Index width, T32 eps, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, mean_i_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, mean_2_i_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, mean_i_2_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = height * width, points = (batch * channels);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   if (!kBlockRow && !inside) point = 0;
   const Index i_batch = batch == 1 ? 0 : point / channels;
   const Index channel = point - i_batch * channels;
-  const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, 0, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, channel, 0, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   kw::Total<kStreamed, T32> mean_i_sum_total = 0;
   kw::Total<kStreamed, T32> mean_2_i_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         const Index i_height = height == 1 ? 0 : element / width;
         const Index first_i_width = element - i_height * width;
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-            static_cast<int>(reach - first_i_width));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+        x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     T32 mean_i_sum_part = 0;
     T32 mean_2_i_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const Index i_height = height == 1 ? 0 : element / width;
-        const Index first_i_width = element - i_height * width;
-        const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 x_i = x_v[v][k];
-          if (!kRagged || row_mask >> k & 1) mean_i_sum_part += x_i;
-          if (!kRagged || row_mask >> k & 1) mean_2_i_sum_part += x_i;
+          mean_i_sum_part += x_i;
+          mean_2_i_sum_part += x_i;
         }
       }
     }
@@ -118,32 +115,30 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
           const Index i_height = height == 1 ? 0 : element / width;
           const Index first_i_width = element - i_height * width;
-          if (slot * kVector < cached)
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-                static_cast<int>(reach - first_i_width));
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
         }
       }
     }
     T32 mean_i_2_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const Index i_height = height == 1 ? 0 : element / width;
-        const Index first_i_width = element - i_height * width;
-        const uint32_t row_mask = kw::in_row<kVector>(first_i_width, width);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 difference = T32(x_v[v][k]) - mean_2_i;
-          if (!kRagged || row_mask >> k & 1) mean_i_2_sum_part += difference * difference;
+          mean_i_2_sum_part += difference * difference;
         }
       }
     }
@@ -167,33 +162,34 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
           const Index i_height = height == 1 ? 0 : element / width;
           const Index first_i_width = element - i_height * width;
-          if (slot * kVector < cached)
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, first_i_width),
-                static_cast<int>(reach - first_i_width));
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         const Index i_height = height == 1 ? 0 : element / width;
         const Index first_i_width = element - i_height * width;
         kw::Vector<WT, kVector> y_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
           y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
         }
-        kw::store_in_row<kRagged>(y.at(i_batch, channel, i_height, first_i_width), y_v, first_i_width, width);
+        kw::store_piece(y.at(i_batch, channel, i_height, first_i_width), y_v, whole);
       }
     }
   }
@@ -207,7 +203,7 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
                                  int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                  int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps,
                                  int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -221,7 +217,7 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -229,13 +225,13 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
 }
 
 // Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T, WT>()), (kw::most_in<2, 4, T, WT>()))
 void instance_norm_forward_long(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                 int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -249,7 +245,7 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -264,7 +260,7 @@ void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, 
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -279,7 +275,7 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
                                         int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                         int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                         int64_t std_stride_0, int64_t std_stride_1, T32 eps, int lanes) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -287,14 +283,29 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<7, 28, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<6, 24, T, WT>()))
 void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                   int batch, int channels, int height_width, int64_t x_stride_0, int64_t x_stride_1,
                                   int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,
                                   int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                   int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                   int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T, WT>()), 1)
+void instance_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
+                                       int batch, int channels, int height_width, int64_t x_stride_0,
+                                       int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
+                                       int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                       int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
+                                       int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -309,7 +320,7 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -317,14 +328,14 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2,
                                            T* std, int batch, int channels, int height_width, int64_t x_stride_0,
                                            int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
                                            int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                            int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                            int64_t std_stride_0, int64_t std_stride_1, T32 eps, int cached) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, true, int>(
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
       {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
@@ -340,13 +351,11 @@ void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, W
                                    int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                    int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                           {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                                           {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                           {mean, {mean_stride_0, mean_stride_1}},
-                                                           {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                           {std, {std_stride_0, std_stride_1}}, batch, channels, height,
-                                                           width, eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
+      eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -358,11 +367,9 @@ void instance_norm_forward_large(const T* x, const W* weight, const W* bias, WT*
                                  int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                  int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                  int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                                               {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                                               {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                                               {mean, {mean_stride_0, mean_stride_1}},
-                                                               {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-                                                               {std, {std_stride_0, std_stride_1}}, batch, channels,
-                                                               height, width, eps, 0, 0);
+  instance_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
+      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
+      eps, 0, 0);
 }

@@ -44,9 +44,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2> log_teacher,
                                      kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_student,
                                      kw::Tensor<T, 2> grad_log_teacher, Index tokens, Index vocab, double beta) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
   const double difference = 1.0 - beta;
@@ -54,8 +53,10 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
   const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
   const Index vectors = (tokens * vocab) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> log_student_v[kVectors];
-  kw::Vector<T, kVector> log_teacher_v[kVectors];
+  kw::Vector<T, kVector> log_student_v[kPieces];
+  kw::Vector<T, kVector> log_teacher_v[kPieces];
+  Index token_v[kVectors];
+  Index first_i_vocab_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -63,19 +64,18 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      log_student_v[v] = kw::load_in_row<kVector, kRagged>(log_student.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
-      log_teacher_v[v] = kw::load_in_row<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
+      log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, first_i_vocab), whole);
+      log_teacher_v[v] = kw::load_piece<kVector>(log_teacher.at(token, first_i_vocab), whole);
+      token_v[v] = token;
+      first_i_vocab_v[v] = first_i_vocab;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index token = tokens == 1 ? 0 : element / vocab;
-      const Index first_i_vocab = element - token * vocab;
+      const Index token = token_v[v];
+      const Index first_i_vocab = first_i_vocab_v[v];
       kw::Vector<T, kVector> grad_log_student_v;
       kw::Vector<T, kVector> grad_log_teacher_v;
       KW_UNROLL
@@ -98,8 +98,8 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
         grad_log_student_v[k] = T(product + kw::round_to<T>(d_student * student));
         grad_log_teacher_v[k] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
       }
-      kw::store_in_row<kRagged>(grad_log_student.at(token, first_i_vocab), grad_log_student_v, first_i_vocab, vocab);
-      kw::store_in_row<kRagged>(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, first_i_vocab, vocab);
+      kw::store_piece(grad_log_student.at(token, first_i_vocab), grad_log_student_v, whole);
+      kw::store_piece(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, whole);
     }
   }
 }
@@ -109,38 +109,39 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
                                              kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_student,
                                              kw::Tensor<T, 2> grad_log_teacher, Index tokens, Index vocab,
                                              double beta) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
   const double difference = 1.0 - beta;
   const T32 d_student_kl = kw::round_to<T>(quotient * T32(difference));
   const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
-  const Index length = vocab, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = vocab, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(grad_log_student.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> log_student_v[kVectors];
-  kw::Vector<T, kVector> log_teacher_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_log_student.offset(token, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> log_student_v[kPieces];
+  kw::Vector<T, kVector> log_teacher_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_vocab < length) {
-      log_student_v[v] = kw::load_in_row<kVector, kRagged>(log_student.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
-      log_teacher_v[v] = kw::load_in_row<kVector, kRagged>(log_teacher.at(token, first_i_vocab),
-          static_cast<int>(reach - first_i_vocab));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_vocab < end : edge) {
+      log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, first_i_vocab), whole);
+      log_teacher_v[v] = kw::load_piece<kVector>(log_teacher.at(token, first_i_vocab), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_vocab < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_vocab < end : edge) {
       kw::Vector<T, kVector> grad_log_student_v;
       kw::Vector<T, kVector> grad_log_teacher_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 log_student_i = log_student_v[v][k];
         const T32 student = kw::round_to<T>(kw::exp(log_student_i));
         const T32 product = kw::round_to<T>(d_student_kl * student);
@@ -159,8 +160,8 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
         grad_log_student_v[k] = T(product + kw::round_to<T>(d_student * student));
         grad_log_teacher_v[k] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
       }
-      kw::store_in_row<kRagged>(grad_log_student.at(token, first_i_vocab), grad_log_student_v, first_i_vocab, vocab);
-      kw::store_in_row<kRagged>(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, first_i_vocab, vocab);
+      kw::store_piece(grad_log_student.at(token, first_i_vocab), grad_log_student_v, whole);
+      kw::store_piece(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, whole);
     }
   }
 }

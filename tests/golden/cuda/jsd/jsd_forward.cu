@@ -30,52 +30,50 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<const T, 2> log_teacher,
                                 kw::Tensor<T, 1> teacher_kl, kw::Tensor<T, 1> student_kl, Index tokens, Index vocab,
                                 double beta, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, teacher_kl_i_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, student_kl_i_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(log_teacher.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> log_teacher_v[kVectors];
-  kw::Vector<T, kVector> log_student_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(log_teacher.offset(token, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> log_teacher_v[kPieces];
+  kw::Vector<T, kVector> log_student_v[kPieces];
   const double difference = 1.0 - beta;
   kw::Total<kStreamed, T32> teacher_kl_i_sum_total = 0;
   kw::Total<kStreamed, T32> student_kl_i_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        log_teacher_v[v] = kw::load_in_row<kVector, kRagged>(log_teacher.at(token, element), static_cast<int>(reach -
-            element));
-        log_student_v[v] = kw::load_in_row<kVector, kRagged>(log_student.at(token, element), static_cast<int>(reach -
-            element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        log_teacher_v[v] = kw::load_piece<kVector>(log_teacher.at(token, element), whole);
+        log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, element), whole);
       }
     }
     T32 teacher_kl_i_sum_part = 0;
     T32 student_kl_i_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 log_teacher_i = log_teacher_v[v][k];
           const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
           const T32 log_student_i = log_student_v[v][k];
@@ -85,8 +83,8 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
           const T32 log_mixture = kw::round_to<T>(kw::log(sum));
           const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
           const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
-          if (!kRagged || row_mask >> k & 1) teacher_kl_i_sum_part += product;
-          if (!kRagged || row_mask >> k & 1) student_kl_i_sum_part += product_2;
+          teacher_kl_i_sum_part += product;
+          student_kl_i_sum_part += product_2;
         }
       }
     }
@@ -113,17 +111,16 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
 KW_KERNEL(128, 1)
 void jsd_forward_short(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                        int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta, int lanes) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                         {log_teacher, {log_teacher_stride_0, 1}},
-                                                                         {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                         vocab, beta, lanes, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+      {student_kl, {1}}, tokens, vocab, beta, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                  int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
@@ -132,17 +129,17 @@ void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* s
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void jsd_forward_long(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                       int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                        {log_teacher, {log_teacher_stride_0, 1}},
-                                                                        {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                        vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({log_student, {log_student_stride_0, 1}},
+                                                                              {log_teacher, {log_teacher_stride_0, 1}},
+                                                                              {teacher_kl, {1}}, {student_kl, {1}},
+                                                                              tokens, vocab, beta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void jsd_forward_wide(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                       int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>(
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, false, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
@@ -151,10 +148,10 @@ void jsd_forward_wide(const T* log_student, const T* log_teacher, T* teacher_kl,
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void jsd_forward_streamed(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                           int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                      {log_teacher, {log_teacher_stride_0, 1}},
-                                                                      {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                      vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({log_student, {log_student_stride_0, 1}},
+                                                                             {log_teacher, {log_teacher_stride_0, 1}},
+                                                                             {teacher_kl, {1}}, {student_kl, {1}},
+                                                                             tokens, vocab, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -162,38 +159,48 @@ KW_KERNEL(128, 1)
 void jsd_forward_short_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                               int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta,
                               int lanes) {
-  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({log_student, {log_student_stride_0, 1}},
-                                                                        {log_teacher, {log_teacher_stride_0, 1}},
-                                                                        {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                        vocab, beta, lanes, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                              {log_teacher, {log_teacher_stride_0, 1}},
+                                                                              {teacher_kl, {1}}, {student_kl, {1}},
+                                                                              tokens, vocab, beta, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<3, 12, T>()))
 void jsd_forward_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                         int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void jsd_forward_long_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
+                             int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
+  jsd_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                              {log_teacher, {log_teacher_stride_0, 1}},
+                                                                              {teacher_kl, {1}}, {student_kl, {1}},
+                                                                              tokens, vocab, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void jsd_forward_wide_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                              int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>(
+  jsd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, true, int>(
       {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
       {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void jsd_forward_streamed_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                                  int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, true, int>({log_student, {log_student_stride_0, 1}},
-                                                                     {log_teacher, {log_teacher_stride_0, 1}},
-                                                                     {teacher_kl, {1}}, {student_kl, {1}}, tokens,
-                                                                     vocab, beta, 0, 0);
+  jsd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({log_student, {log_student_stride_0, 1}},
+                                                                            {log_teacher, {log_teacher_stride_0, 1}},
+                                                                            {teacher_kl, {1}}, {student_kl, {1}},
+                                                                            tokens, vocab, beta, 0, 0);
 }
 
 // Any strides.
@@ -201,9 +208,10 @@ KW_KERNEL(512, 1)
 void jsd_forward_strided(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                          int vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
                          int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
-  jsd_forward_rows<1, 4, true, true, false, int>({log_student, {log_student_stride_0, log_student_stride_1}},
-                                                 {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
-                                                 {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+  jsd_forward_rows<1, 4, true, true, false, false, int>({log_student, {log_student_stride_0, log_student_stride_1}},
+                                                        {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
+                                                        {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0,
+                                                        0);
 }
 
 // More elements than an int counts.
@@ -211,17 +219,17 @@ KW_KERNEL(512, 1)
 void jsd_forward_large(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int64_t tokens,
                        int64_t vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
                        int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
-  jsd_forward_rows<1, 4, true, true, false, int64_t>({log_student, {log_student_stride_0, log_student_stride_1}},
-                                                     {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
-                                                     {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0, 0);
+  jsd_forward_rows<1, 4, true, true, false, false, int64_t>(
+      {log_student, {log_student_stride_0, log_student_stride_1}},
+      {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}}, {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab,
+      beta, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Tensor<const T, 1> student_kl,
                                       kw::Tensor<T32, 1> y_slices, Index tokens, Index workers, double beta) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   KW_SHARED(T32, y_slices_sum_parts, kw::kMostWarps);
   const double difference = 1.0 - beta;
   const Index vectors = tokens / kVector;
@@ -229,15 +237,15 @@ KW_DEVICE void jsd_forward_2_elements(kw::Tensor<const T, 1> teacher_kl, kw::Ten
   kw::Total<true, T32> y_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
-    kw::Vector<T, kVector> teacher_kl_v[kVectors];
-    kw::Vector<T, kVector> student_kl_v[kVectors];
+    kw::Vector<T, kVector> teacher_kl_v[kPieces];
+    kw::Vector<T, kVector> student_kl_v[kPieces];
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        teacher_kl_v[v] = kw::load_in_row<kVector, kRagged>(teacher_kl.at(element), static_cast<int>(reach - element));
-        student_kl_v[v] = kw::load_in_row<kVector, kRagged>(student_kl.at(element), static_cast<int>(reach - element));
+        teacher_kl_v[v] = kw::load_piece<kVector>(teacher_kl.at(element), whole);
+        student_kl_v[v] = kw::load_piece<kVector>(student_kl.at(element), whole);
       }
     }
     KW_UNROLL
@@ -289,43 +297,43 @@ void jsd_forward_2_large(const T* teacher_kl, const T* student_kl, T32* y_slices
   jsd_forward_2_elements<1, 4, int64_t>({teacher_kl, {1}}, {student_kl, {1}}, {y_slices, {1}}, tokens, workers, beta);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> y_slices, Index workers,
                                          Index tokens, double beta, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, y_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(y_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T32, kVector> y_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T32, kVector> y_slices_v[kPieces];
   kw::Total<kStreamed, T32> y_total_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        y_slices_v[v] = kw::load_in_row<kVector, kRagged>(y_slices.at(element), static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        y_slices_v[v] = kw::load_piece<kVector>(y_slices.at(element), whole);
       }
     }
     T32 y_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) y_total_part += y_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          y_total_part += y_slices_v[v][k];
         }
       }
     }
@@ -346,5 +354,5 @@ KW_DEVICE void jsd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
 // One block has all numbers that others left.
 KW_KERNEL(1024, 1)
 void jsd_forward_2_totals(T* y, const T32* y_slices, int64_t workers, int64_t tokens, double beta) {
-  jsd_forward_2_totals_rows<1, 4, false, true, false, int64_t>({y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
+  jsd_forward_2_totals_rows<1, 4, false, true, true, false, int64_t>({y}, {y_slices, {1}}, workers, tokens, beta, 0, 0);
 }

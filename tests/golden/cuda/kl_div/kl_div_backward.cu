@@ -33,15 +33,16 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2> target,
                                         kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_pred,
                                         kw::Tensor<T, 2> grad_target, Index tokens, Index vocab) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
   const Index vectors = (tokens * vocab) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> target_v[kVectors];
-  kw::Vector<T, kVector> log_pred_v[kVectors];
+  kw::Vector<T, kVector> target_v[kPieces];
+  kw::Vector<T, kVector> log_pred_v[kPieces];
+  Index token_v[kVectors];
+  Index first_i_vocab_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -49,19 +50,18 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
-          first_i_vocab));
-      log_pred_v[v] = kw::load_in_row<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach -
-          first_i_vocab));
+      target_v[v] = kw::load_piece<kVector>(target.at(token, first_i_vocab), whole);
+      log_pred_v[v] = kw::load_piece<kVector>(log_pred.at(token, first_i_vocab), whole);
+      token_v[v] = token;
+      first_i_vocab_v[v] = first_i_vocab;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index token = tokens == 1 ? 0 : element / vocab;
-      const Index first_i_vocab = element - token * vocab;
+      const Index token = token_v[v];
+      const Index first_i_vocab = first_i_vocab_v[v];
       kw::Vector<T, kVector> grad_log_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
@@ -73,8 +73,8 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
         grad_log_pred_v[k] = T(-kw::round_to<T>(quotient * target_i));
         grad_target_v[k] = T(sum - kw::round_to<T>(quotient * T32(log_pred_v[v][k])));
       }
-      kw::store_in_row<kRagged>(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, first_i_vocab, vocab);
-      kw::store_in_row<kRagged>(grad_target.at(token, first_i_vocab), grad_target_v, first_i_vocab, vocab);
+      kw::store_piece(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, whole);
+      kw::store_piece(grad_target.at(token, first_i_vocab), grad_target_v, whole);
     }
   }
 }
@@ -83,35 +83,36 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2> target,
                                                 kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_pred,
                                                 kw::Tensor<T, 2> grad_target, Index tokens, Index vocab) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
-  const Index length = vocab, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = vocab, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(grad_log_pred.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> target_v[kVectors];
-  kw::Vector<T, kVector> log_pred_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_log_pred.offset(token, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> target_v[kPieces];
+  kw::Vector<T, kVector> log_pred_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_vocab < length) {
-      target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
-          first_i_vocab));
-      log_pred_v[v] = kw::load_in_row<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach -
-          first_i_vocab));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_vocab < end : edge) {
+      target_v[v] = kw::load_piece<kVector>(target.at(token, first_i_vocab), whole);
+      log_pred_v[v] = kw::load_piece<kVector>(log_pred.at(token, first_i_vocab), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_vocab < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_vocab < end : edge) {
       kw::Vector<T, kVector> grad_log_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 target_i = target_v[v][k];
         const T32 chosen = target_i == T32(0.0) ? T32(0.0) : quotient;
         const T32 quotient_2 = kw::round_to<T>(kw::divide(kw::round_to<T>(chosen * target_i), target_i));
@@ -119,8 +120,8 @@ KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred,
         grad_log_pred_v[k] = T(-kw::round_to<T>(quotient * target_i));
         grad_target_v[k] = T(sum - kw::round_to<T>(quotient * T32(log_pred_v[v][k])));
       }
-      kw::store_in_row<kRagged>(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, first_i_vocab, vocab);
-      kw::store_in_row<kRagged>(grad_target.at(token, first_i_vocab), grad_target_v, first_i_vocab, vocab);
+      kw::store_piece(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, whole);
+      kw::store_piece(grad_target.at(token, first_i_vocab), grad_target_v, whole);
     }
   }
 }

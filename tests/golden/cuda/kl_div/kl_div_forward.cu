@@ -29,17 +29,16 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const T, 2> target,
                                        kw::Tensor<T32, 1> v9_slices, Index tokens, Index vocab, Index workers) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   KW_SHARED(T32, v9_slices_sum_parts, kw::kMostWarps);
   const Index vectors = (tokens * vocab) / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
   kw::Total<true, T32> v9_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
-    kw::Vector<T, kVector> target_v[kVectors];
-    kw::Vector<T, kVector> log_pred_v[kVectors];
+    kw::Vector<T, kVector> target_v[kPieces];
+    kw::Vector<T, kVector> log_pred_v[kPieces];
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
@@ -47,10 +46,8 @@ KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tens
         const Index element = vector * kVector;
         const Index token = tokens == 1 ? 0 : element / vocab;
         const Index first_i_vocab = element - token * vocab;
-        target_v[v] = kw::load_in_row<kVector, kRagged>(target.at(token, first_i_vocab), static_cast<int>(reach -
-            first_i_vocab));
-        log_pred_v[v] = kw::load_in_row<kVector, kRagged>(log_pred.at(token, first_i_vocab), static_cast<int>(reach -
-            first_i_vocab));
+        target_v[v] = kw::load_piece<kVector>(target.at(token, first_i_vocab), whole);
+        log_pred_v[v] = kw::load_piece<kVector>(log_pred.at(token, first_i_vocab), whole);
       }
     }
     KW_UNROLL
@@ -104,43 +101,43 @@ void kl_div_forward_large(const T* log_pred, const T* target, T32* v9_slices, in
                                          workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v9_slices, Index workers,
                                           Index tokens, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, v9_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(v9_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T32, kVector> v9_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(v9_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T32, kVector> v9_slices_v[kPieces];
   kw::Total<kStreamed, T32> v9_total_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        v9_slices_v[v] = kw::load_in_row<kVector, kRagged>(v9_slices.at(element), static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        v9_slices_v[v] = kw::load_piece<kVector>(v9_slices.at(element), whole);
       }
     }
     T32 v9_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) v9_total_part += v9_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          v9_total_part += v9_slices_v[v][k];
         }
       }
     }
@@ -161,5 +158,5 @@ KW_DEVICE void kl_div_forward_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T
 // One block has all numbers that others left.
 KW_KERNEL(1024, 1)
 void kl_div_forward_totals(T* y, const T32* v9_slices, int64_t workers, int64_t tokens) {
-  kl_div_forward_totals_rows<1, 4, false, true, false, int64_t>({y}, {v9_slices, {1}}, workers, tokens, 0, 0);
+  kl_div_forward_totals_rows<1, 4, false, true, true, false, int64_t>({y}, {v9_slices, {1}}, workers, tokens, 0, 0);
 }

@@ -30,29 +30,28 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> sum_square,
                                           kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, Index rows, Index cols,
                                           T32 eps, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   if (!kBlockRow && !inside) point = 0;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
   const T32 sum_square_i = kw::load(sum_square.at(row));
   const bool holds = sum_square_i == T32(0.0);
   const T32 chosen = holds ? T32(1.0) : sum_square_i;
@@ -64,26 +63,27 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+        x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     T32 sum_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 product = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(kw::divide(T32(x_v[v][k]), max)));
-          if (!kRagged || row_mask >> k & 1) sum_sum_part += product;
+          sum_sum_part += product;
         }
       }
     }
@@ -103,36 +103,39 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   const T32 product_2 = T32(2.0) * sqrt;
   const T32 quotient_2 = kw::divide(chosen_4, product_2);
   const T32 chosen_5 = holds ? T32(0.0) : quotient_2;
+  const T32 factor = T32(2.0) * chosen_5;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             d_y_v[v] = d_y_v_cache[slot];
           else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-          if (slot * kVector < cached)
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> grad_x_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(2.0) * (chosen_5 *
-              T32(x_v[v][k]))));
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(x_v[v][k]) *
+              factor));
         }
-        kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+        kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
       }
     }
   }
@@ -143,11 +146,9 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                  int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                  int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                   {sum_square, {sum_square_stride_0}},
-                                                                                   {d_y, {d_y_stride_0, 1}},
-                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                   cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -155,7 +156,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void l2_normalize_backward(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                            int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                            int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -165,11 +166,9 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void l2_normalize_backward_long(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                 int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                  {sum_square, {sum_square_stride_0}},
-                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                  {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                  cols, eps, 0, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -177,7 +176,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_backward_wide(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                 int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -187,11 +186,9 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_backward_streamed(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                     int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                     int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                                {sum_square, {sum_square_stride_0}},
-                                                                                {d_y, {d_y_stride_0, 1}},
-                                                                                {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -199,19 +196,27 @@ KW_KERNEL(128, 1)
 void l2_normalize_backward_short_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                         int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                         int64_t grad_x_stride_0, T32 eps, int lanes) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                  {sum_square, {sum_square_stride_0}},
-                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                  {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                  cols, eps, lanes, 0);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<3, 12, T>()))
 void l2_normalize_backward_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                   int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                   int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void l2_normalize_backward_long_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
+                                       int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
+                                       int64_t grad_x_stride_0, T32 eps) {
+  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
@@ -221,21 +226,19 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_backward_wide_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                        int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                        int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>(
+  l2_normalize_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows,
                                            int cols, int64_t x_stride_0, int64_t sum_square_stride_0,
                                            int64_t d_y_stride_0, int64_t grad_x_stride_0, T32 eps, int cached) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, true, int>({x, {x_stride_0, 1}},
-                                                                               {sum_square, {sum_square_stride_0}},
-                                                                               {d_y, {d_y_stride_0, 1}},
-                                                                               {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                               cols, eps, 0, cached);
+  l2_normalize_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>(
+      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides.
@@ -244,11 +247,11 @@ void l2_normalize_backward_strided(const T* x, const T32* sum_square, const T* d
                                    int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                    int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}},
-                                                           {sum_square, {sum_square_stride_0}},
-                                                           {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                           {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
-                                                           eps, 0, 0);
+  l2_normalize_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                  {sum_square, {sum_square_stride_0}},
+                                                                  {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows,
+                                                                  cols, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -257,9 +260,9 @@ void l2_normalize_backward_large(const T* x, const T32* sum_square, const T* d_y
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                  int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                  int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                               {sum_square, {sum_square_stride_0}},
-                                                               {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                               {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
-                                                               eps, 0, 0);
+  l2_normalize_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                      {sum_square, {sum_square_stride_0}},
+                                                                      {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                      {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                      rows, cols, eps, 0, 0);
 }

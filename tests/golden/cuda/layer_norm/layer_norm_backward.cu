@@ -45,15 +45,14 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
                                         kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                         kw::Tensor<T32, 1> grad_weight_slices, kw::Tensor<T32, 1> grad_bias_slices,
                                         Index rows, Index cols, Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
   KW_SHARED(T32, v24_early___parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
@@ -61,31 +60,40 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached * static_cast<int>(sizeof(T)));
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, tiles);
   const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
                                                                           room * static_cast<int>(sizeof(T32)),
                                                                           length, tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, T, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(T)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     const Index row = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
@@ -97,17 +105,15 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(row, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), d_y.at(row,
+              element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(row,
+              element), wanted);
         }
       }
       kw::copy_commit();
@@ -121,18 +127,25 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index row = point;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(row, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<T, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(row, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(row, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -150,14 +163,15 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
@@ -165,22 +179,23 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       T32 v24_early_part = 0;
       T32 v24_early___part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<T32, kVector> grad_weight_slices_terms;
           kw::Vector<T32, kVector> grad_bias_slices_terms;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
             const T32 product = d_y_i * T32(weight_v[k]);
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            if (!kRagged || row_mask >> k & 1) sum_part += product * difference;
-            if (!kRagged || row_mask >> k & 1) v24_early_part += product;
-            if (!kRagged || row_mask >> k & 1) v24_early___part += difference;
+            sum_part += product * difference;
+            v24_early_part += product;
+            v24_early___part += difference;
             grad_weight_slices_terms[k] = d_y_i * (difference * rstd_i);
             grad_bias_slices_terms[k] = d_y_i;
           }
@@ -207,6 +222,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 product_4 = product_3 * rstd_i;
     const T32 product_5 = product_2 * product_4;
     const T32 quotient = kw::divide(product_5, T32(cols));
+    const T32 factor = T32(2.0) * quotient;
     const T32 v24_early_ = v24_early * rstd_i;
     const T32 v24_early___ = quotient * v24_early__;
     const T32 v24_early____ = T32(2.0) * v24_early___;
@@ -216,41 +232,43 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            if (whole && slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (slot * kVector < cached)
+              d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+            if (whole && slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
-            const T32 sum_2 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + T32(2.0) * (quotient * (T32(x_v[v][k]) -
-                mean_i));
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            const T32 sum_2 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + (T32(x_v[v][k]) - mean_i) * factor;
             grad_x_v[k] = T(sum_2 - quotient_2);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
-  grad_bias_slices_sums.finish(lane, lanes, groups, shift);
+  grad_weight_slices_sums.finish(lane, lanes, groups, edges);
+  grad_bias_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -347,7 +365,7 @@ void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, co
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T>()), 1)
+KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                        T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
@@ -366,14 +384,14 @@ void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* m
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, true, int>(
+  layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<40, 64, T>(), false, true, kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
       {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                          T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                          int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,

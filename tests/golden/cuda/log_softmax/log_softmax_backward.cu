@@ -27,60 +27,61 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float, 1> maximum,
                                          kw::Tensor<const float, 1> sum_exp, kw::Tensor<const T, 2> d_y,
                                          kw::Tensor<T, 2> grad_x, Index tokens, Index vocab, int lanes_of_row,
                                          int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   if (!kBlockRow && !inside) point = 0;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(d_y.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(token, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
   kw::Total<kStreamed, float> sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(token, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        d_y_v[v] = kw::load_piece<kVector>(d_y.at(token, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
       }
     }
     if (!kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          x_v[v] = kw::load_piece<kVector>(x.at(token, element), whole);
         }
       }
     }
     float sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) sum_part += float(d_y_v[v][k]);
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          sum_part += float(d_y_v[v][k]);
         }
       }
     }
@@ -98,30 +99,32 @@ KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<co
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             d_y_v[v] = d_y_v_cache[slot];
           else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(token, element), static_cast<int>(reach - element));
-          x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(token, element), whole);
+          x_v[v] = kw::load_piece<kVector>(x.at(token, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> grad_x_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_float = x_v[v][k];
           const float d_x_float = float(d_y_v[v][k]) - quotient * kw::exp(x_float - maximum_i);
           grad_x_v[k] = T(d_x_float);
         }
-        kw::store_in_row<kRagged>(grad_x.at(token, element), grad_x_v, element, vocab);
+        kw::store_piece(grad_x.at(token, element), grad_x_v, whole);
       }
     }
   }
@@ -132,12 +135,12 @@ KW_KERNEL(128, 1)
 void log_softmax_backward_short(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                 int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                 int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0, int lanes) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                  {maximum, {maximum_stride_0}},
-                                                                                  {sum_exp, {sum_exp_stride_0}},
-                                                                                  {d_y, {d_y_stride_0, 1}},
-                                                                                  {grad_x, {grad_x_stride_0, 1}},
-                                                                                  tokens, vocab, lanes, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                        {maximum, {maximum_stride_0}},
+                                                                                        {sum_exp, {sum_exp_stride_0}},
+                                                                                        {d_y, {d_y_stride_0, 1}},
+                                                                                        {grad_x, {grad_x_stride_0, 1}},
+                                                                                        tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -145,7 +148,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void log_softmax_backward(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x, int tokens,
                           int vocab, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                           int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
@@ -155,12 +158,12 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void log_softmax_backward_long(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                 {maximum, {maximum_stride_0}},
-                                                                                 {sum_exp, {sum_exp_stride_0}},
-                                                                                 {d_y, {d_y_stride_0, 1}},
-                                                                                 {grad_x, {grad_x_stride_0, 1}}, tokens,
-                                                                                 vocab, 0, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({x, {x_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       {d_y, {d_y_stride_0, 1}},
+                                                                                       {grad_x, {grad_x_stride_0, 1}},
+                                                                                       tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -168,7 +171,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_backward_wide(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
@@ -179,12 +182,12 @@ void log_softmax_backward_streamed(const T* x, const float* maximum, const float
                                    int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                    int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int cached) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                               {maximum, {maximum_stride_0}},
-                                                                               {sum_exp, {sum_exp_stride_0}},
-                                                                               {d_y, {d_y_stride_0, 1}},
-                                                                               {grad_x, {grad_x_stride_0, 1}}, tokens,
-                                                                               vocab, 0, cached);
+  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      {d_y, {d_y_stride_0, 1}},
+                                                                                      {grad_x, {grad_x_stride_0, 1}},
+                                                                                      tokens, vocab, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -193,22 +196,35 @@ void log_softmax_backward_short_ragged(const T* x, const float* maximum, const f
                                        int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                        int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int lanes) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                 {maximum, {maximum_stride_0}},
-                                                                                 {sum_exp, {sum_exp_stride_0}},
-                                                                                 {d_y, {d_y_stride_0, 1}},
-                                                                                 {grad_x, {grad_x_stride_0, 1}}, tokens,
-                                                                                 vocab, lanes, 0);
+  log_softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       {d_y, {d_y_stride_0, 1}},
+                                                                                       {grad_x, {grad_x_stride_0, 1}},
+                                                                                       tokens, vocab, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<3, 12, T>()))
 void log_softmax_backward_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                  int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                  int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void log_softmax_backward_long_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
+                                      int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
+                                      int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
+  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       {d_y, {d_y_stride_0, 1}},
+                                                                                       {grad_x, {grad_x_stride_0, 1}},
+                                                                                       tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -216,23 +232,23 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_backward_wide_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                       int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>(
+  log_softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void log_softmax_backward_streamed_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y,
                                           T* grad_x, int tokens, int vocab, int64_t x_stride_0,
                                           int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                           int64_t grad_x_stride_0, int cached) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, true, int>({x, {x_stride_0, 1}},
-                                                                              {maximum, {maximum_stride_0}},
-                                                                              {sum_exp, {sum_exp_stride_0}},
-                                                                              {d_y, {d_y_stride_0, 1}},
-                                                                              {grad_x, {grad_x_stride_0, 1}}, tokens,
-                                                                              vocab, 0, cached);
+  log_softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                     {maximum, {maximum_stride_0}},
+                                                                                     {sum_exp, {sum_exp_stride_0}},
+                                                                                     {d_y, {d_y_stride_0, 1}},
+                                                                                     {grad_x, {grad_x_stride_0, 1}},
+                                                                                     tokens, vocab, 0, cached);
 }
 
 // Any strides.
@@ -241,11 +257,12 @@ void log_softmax_backward_strided(const T* x, const float* maximum, const float*
                                   int tokens, int vocab, int64_t x_stride_0, int64_t x_stride_1,
                                   int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                   int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  log_softmax_backward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {maximum, {maximum_stride_0}},
-                                                          {sum_exp, {sum_exp_stride_0}},
-                                                          {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                          {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens, vocab,
-                                                          0, 0);
+  log_softmax_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                 {maximum, {maximum_stride_0}},
+                                                                 {sum_exp, {sum_exp_stride_0}},
+                                                                 {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens,
+                                                                 vocab, 0, 0);
 }
 
 // More elements than an int counts.
@@ -254,10 +271,10 @@ void log_softmax_backward_large(const T* x, const float* maximum, const float* s
                                 int64_t tokens, int64_t vocab, int64_t x_stride_0, int64_t x_stride_1,
                                 int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  log_softmax_backward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                              {maximum, {maximum_stride_0}},
-                                                              {sum_exp, {sum_exp_stride_0}},
-                                                              {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                              {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens,
-                                                              vocab, 0, 0);
+  log_softmax_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                     {maximum, {maximum_stride_0}},
+                                                                     {sum_exp, {sum_exp_stride_0}},
+                                                                     {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                     {grad_x, {grad_x_stride_0, grad_x_stride_1}},
+                                                                     tokens, vocab, 0, 0);
 }

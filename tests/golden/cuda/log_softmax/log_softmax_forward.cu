@@ -28,48 +28,48 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<float, 1> maximum,
                                         kw::Tensor<float, 1> sum_exp, Index tokens, Index vocab, int lanes_of_row,
                                         int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, reduce_max_x_float_parts, kw::kMostWarps);
   KW_SHARED(float, sum_exp_i_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(x.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(token, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   float reduce_max_x_float = kw::Least();
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        x_v[v] = kw::load_piece<kVector>(x.at(token, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_float = x_v[v][k];
-          if (!kRagged || row_mask >> k & 1) reduce_max_x_float = kw::maximum(reduce_max_x_float, x_float);
+          reduce_max_x_float = kw::maximum(reduce_max_x_float, x_float);
         }
       }
     }
@@ -89,27 +89,28 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(token, element), whole);
         }
       }
     }
     float sum_exp_i_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_float = x_v[v][k];
-          if (!kRagged || row_mask >> k & 1) sum_exp_i_part += kw::exp(x_float - maximum_i);
+          sum_exp_i_part += kw::exp(x_float - maximum_i);
         }
       }
     }
@@ -129,28 +130,30 @@ KW_DEVICE void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(token, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(token, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> y_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_float = x_v[v][k];
           y_v[k] = T(x_float - sum);
         }
-        kw::store_in_row<kRagged>(y.at(token, element), y_v, element, vocab);
+        kw::store_piece(y.at(token, element), y_v, whole);
       }
     }
   }
@@ -161,32 +164,32 @@ KW_KERNEL(128, 1)
 void log_softmax_forward_short(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int lanes) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                 {y, {y_stride_0, 1}},
-                                                                                 {maximum, {maximum_stride_0}},
-                                                                                 {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                                 vocab, lanes, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void log_softmax_forward(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab, int64_t x_stride_0,
                          int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
 
 // Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void log_softmax_forward_long(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                {y, {y_stride_0, 1}},
-                                                                                {maximum, {maximum_stride_0}},
-                                                                                {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                                vocab, 0, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {maximum, {maximum_stride_0}},
+                                                                                       {sum_exp, {sum_exp_stride_0}},
+                                                                                       tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -194,7 +197,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_forward_wide(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
@@ -204,7 +207,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_forward_streamed(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                   int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                   int64_t sum_exp_stride_0, int cached) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, cached);
 }
@@ -214,21 +217,33 @@ KW_KERNEL(128, 1)
 void log_softmax_forward_short_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                       int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int lanes) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                {y, {y_stride_0, 1}},
-                                                                                {maximum, {maximum_stride_0}},
-                                                                                {sum_exp, {sum_exp_stride_0}}, tokens,
-                                                                                vocab, lanes, 0);
+  log_softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      tokens, vocab, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<6, 24, T>()))
 void log_softmax_forward_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                 int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                 int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+void log_softmax_forward_long_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                                     int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                                     int64_t sum_exp_stride_0) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -236,17 +251,17 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_forward_wide_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void log_softmax_forward_streamed_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                          int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                          int64_t sum_exp_stride_0, int cached) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
+  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
       vocab, 0, cached);
 }
@@ -256,9 +271,10 @@ KW_KERNEL(512, 1)
 void log_softmax_forward_strided(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                  int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
-                                                         {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
-                                                         tokens, vocab, 0, 0);
+  log_softmax_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                {y, {y_stride_0, y_stride_1}},
+                                                                {maximum, {maximum_stride_0}},
+                                                                {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
 }
 
 // More elements than an int counts.
@@ -266,8 +282,8 @@ KW_KERNEL(512, 1)
 void log_softmax_forward_large(const T* x, T* y, float* maximum, float* sum_exp, int64_t tokens, int64_t vocab,
                                int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                             {y, {y_stride_0, y_stride_1}},
-                                                             {maximum, {maximum_stride_0}},
-                                                             {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
+  log_softmax_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                    {y, {y_stride_0, y_stride_1}},
+                                                                    {maximum, {maximum_stride_0}},
+                                                                    {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
 }

@@ -25,9 +25,8 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, Index batch,
                                              Index seq, Index hidden) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
   KW_UNROLL
@@ -44,14 +43,14 @@ KW_DEVICE void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Ten
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden,
-          static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
+      const auto d_y_v = kRagged && whole ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_piece<kVector>(d_y.at(i_batch, first_i_hidden), whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         grad_x_v[k] = T(kw::divide(T32(d_y_v[k]), T32(seq)));
       }
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden, hidden);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, whole);
     }
   }
 }
@@ -59,32 +58,35 @@ KW_DEVICE void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Ten
 template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void mean_middle_backward_elements_by_rows(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> grad_x, Index batch,
                                                      Index seq, Index hidden) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = hidden, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = hidden, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(grad_x.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
+  const kw::Edges<kVector, kRagged, Index> edges(grad_x.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_hidden < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_hidden < end : edge) {
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_hidden < length) {
-      const auto d_y_v = kRagged ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden,
-          static_cast<Index>(hidden)) : kw::load_vector<kVector>(d_y.at(i_batch, first_i_hidden));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_hidden < end : edge) {
+      const auto d_y_v = kRagged && whole ? kw::load_anywhere<kVector>(d_y.at(i_batch, 0), first_i_hidden,
+          static_cast<Index>(hidden)) : kw::load_piece<kVector>(d_y.at(i_batch, first_i_hidden), whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         grad_x_v[k] = T(kw::divide(T32(d_y_v[k]), T32(seq)));
       }
-      kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden, hidden);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, whole);
     }
   }
 }

@@ -60,7 +60,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
                                        kw::Tensor<float, 1> sum_slices_2, kw::Tensor<float, 1> sum_slices_3,
                                        kw::Tensor<float, 1> grad_bias_slices, Index batch, Index seq, Index hidden,
                                        Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_2_parts, 2 * kw::kMostWarps);
   KW_SHARED(float, sum_3_parts, 2 * kw::kMostWarps);
@@ -71,14 +71,13 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, float> sum_slices_total = 0;
   kw::Total<true, float> sum_slices_2_total = 0;
   kw::Total<true, float> sum_slices_3_total = 0;
@@ -94,17 +93,15 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       if (point < points) {
         constexpr Index i_batch = 0;
         const Index i_seq = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+              d_y.at(i_batch, i_seq, element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(i_batch,
+              i_seq, element), wanted);
         }
       }
       kw::copy_commit();
@@ -118,19 +115,26 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index i_batch = batch == 1 ? 0 : point / seq;
     const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(i_batch, i_seq, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<T, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -152,16 +156,15 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
@@ -169,27 +172,27 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       float sum_2_part = 0;
       float sum_3_part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
           float sum_slices_part = 0;
           float sum_slices_2_part = 0;
           float sum_slices_3_part = 0;
           float grad_bias_slices_part = 0;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
             const float product = h * h;
             const float product_2 = product * h;
-            if (!kRagged || row_mask >> k & 1) sum_part += d_y_i * gathered_i * product_2;
-            if (!kRagged || row_mask >> k & 1) sum_2_part += d_y_i * gathered_3_i * h;
-            if (!kRagged || row_mask >> k & 1) sum_3_part += d_y_i * gathered_2_i * product;
-            if (!kRagged || row_mask >> k & 1) sum_slices_part += d_y_i * (h * rstd_3_i);
-            if (!kRagged || row_mask >> k & 1) sum_slices_2_part += d_y_i * (product * rstd_2_i);
-            if (!kRagged || row_mask >> k & 1) sum_slices_3_part += d_y_i * (product_2 * rstd_i);
-            if (!kRagged || row_mask >> k & 1) grad_bias_slices_part += d_y_i;
+            sum_part += d_y_i * gathered_i * product_2;
+            sum_2_part += d_y_i * gathered_3_i * h;
+            sum_3_part += d_y_i * gathered_2_i * product;
+            sum_slices_part += d_y_i * (h * rstd_3_i);
+            sum_slices_2_part += d_y_i * (product * rstd_2_i);
+            sum_slices_3_part += d_y_i * (product_2 * rstd_i);
+            grad_bias_slices_part += d_y_i;
           }
           sum_slices_total += sum_slices_part;
           sum_slices_2_total += sum_slices_2_part;
@@ -216,6 +219,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     const float product_5 = product_4 * rstd_i;
     const float product_6 = product_3 * product_5;
     const float quotient = kw::divide(product_6, float(hidden));
+    const float factor_2 = 2.0f * quotient;
     const float product_7 = -0.5f * sum_2;
     const float product_8 = rstd_3_i * rstd_3_i;
     const float product_9 = product_8 * rstd_3_i;
@@ -226,43 +230,44 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     const float product_13 = product_12 * rstd_2_i;
     const float product_14 = product_11 * product_13;
     const float quotient_3 = kw::divide(product_14, float(hidden));
+    const float factor = 2.0f * quotient_3;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            if (whole && slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
-            if (slot * kVector < cached)
+              d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), whole);
+            if (whole && slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
+              x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
             const float product = h * h;
-            const float sum_4 = d_y_i * gathered_i * rstd_i + 2.0f * (quotient * (product * h));
-            const float sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + 2.0f * (quotient_3 * product);
+            const float sum_4 = d_y_i * gathered_i * rstd_i + product * h * factor_2;
+            const float sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + product * factor;
             const float d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
             grad_x_v[k] = T(d_h);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
     }
@@ -349,7 +354,7 @@ void poly_norm_backward_ragged(const T* x, const float* gathered, const float* r
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void poly_norm_backward_streamed_ragged(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                         const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                         T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
@@ -399,14 +404,14 @@ void poly_norm_backward_large(const T* x, const float* gathered, const float* rs
       0, 0);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<const float, 1> sum_slices,
                                          kw::Tensor<const float, 1> sum_slices_2,
                                          kw::Tensor<const float, 1> sum_slices_3,
                                          kw::Tensor<const float, 1> grad_bias_slices, kw::Tensor<float, 0> total,
                                          kw::Tensor<float, 0> total_2, kw::Tensor<float, 0> total_3, Index workers,
                                          int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, sum_total_parts, kw::kMostWarps);
   KW_SHARED(float, sum_total_2_parts, kw::kMostWarps);
   KW_SHARED(float, sum_total_3_parts, kw::kMostWarps);
@@ -414,18 +419,17 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(sum_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<float, kVector> sum_slices_v[kVectors];
-  kw::Vector<float, kVector> sum_slices_2_v[kVectors];
-  kw::Vector<float, kVector> sum_slices_3_v[kVectors];
-  kw::Vector<float, kVector> grad_bias_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(sum_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<float, kVector> sum_slices_v[kPieces];
+  kw::Vector<float, kVector> sum_slices_2_v[kPieces];
+  kw::Vector<float, kVector> sum_slices_3_v[kPieces];
+  kw::Vector<float, kVector> grad_bias_slices_v[kPieces];
   kw::Total<kStreamed, float> sum_total_total = 0;
   kw::Total<kStreamed, float> sum_total_2_total = 0;
   kw::Total<kStreamed, float> sum_total_3_total = 0;
@@ -433,17 +437,15 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        sum_slices_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices.at(element), static_cast<int>(reach - element));
-        sum_slices_2_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_2.at(element), static_cast<int>(reach -
-            element));
-        sum_slices_3_v[v] = kw::load_in_row<kVector, kRagged>(sum_slices_3.at(element), static_cast<int>(reach -
-            element));
-        grad_bias_slices_v[v] = kw::load_in_row<kVector, kRagged>(grad_bias_slices.at(element),
-            static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        sum_slices_v[v] = kw::load_piece<kVector>(sum_slices.at(element), whole);
+        sum_slices_2_v[v] = kw::load_piece<kVector>(sum_slices_2.at(element), whole);
+        sum_slices_3_v[v] = kw::load_piece<kVector>(sum_slices_3.at(element), whole);
+        grad_bias_slices_v[v] = kw::load_piece<kVector>(grad_bias_slices.at(element), whole);
       }
     }
     float sum_total_part = 0;
@@ -451,16 +453,16 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
     float sum_total_3_part = 0;
     float grad_bias_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) sum_total_part += sum_slices_v[v][k];
-          if (!kRagged || row_mask >> k & 1) sum_total_2_part += sum_slices_2_v[v][k];
-          if (!kRagged || row_mask >> k & 1) sum_total_3_part += sum_slices_3_v[v][k];
-          if (!kRagged || row_mask >> k & 1) grad_bias_total_part += grad_bias_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          sum_total_part += sum_slices_v[v][k];
+          sum_total_2_part += sum_slices_2_v[v][k];
+          sum_total_3_part += sum_slices_3_v[v][k];
+          grad_bias_total_part += grad_bias_slices_v[v][k];
         }
       }
     }
@@ -497,17 +499,17 @@ KW_KERNEL(1024, 1)
 void poly_norm_backward_2(W* grad_bias, const float* sum_slices, const float* sum_slices_2, const float* sum_slices_3,
                           const float* grad_bias_slices, float* total, float* total_2, float* total_3,
                           int64_t workers) {
-  poly_norm_backward_2_rows<1, 4, false, true, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-                                                               {sum_slices_3, {1}}, {grad_bias_slices, {1}}, {total},
-                                                               {total_2}, {total_3}, workers, 0, 0);
+  poly_norm_backward_2_rows<1, 4, false, true, true, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}},
+                                                                     {sum_slices_2, {1}}, {sum_slices_3, {1}},
+                                                                     {grad_bias_slices, {1}}, {total}, {total_2},
+                                                                     {total_3}, workers, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<const float, 0> total,
                                              kw::Tensor<const float, 0> total_2, kw::Tensor<const float, 0> total_3) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const float rounded = 0.0f;
   const float total_i = kw::load(total.at());
   const float total_2_i = kw::load(total_2.at());
@@ -533,7 +535,7 @@ KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::T
         const float d_weight = sum + (rounded + (axis == 0 ? total_3_i : 0.0f));
         grad_weight_v[k] = W(d_weight);
       }
-      kw::store_in_row<kRagged>(grad_weight.at(element), grad_weight_v, element, 3);
+      kw::store_piece(grad_weight.at(element), grad_weight_v, whole);
     }
   }
 }

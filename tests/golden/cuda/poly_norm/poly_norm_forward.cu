@@ -43,61 +43,61 @@ using T = KW_T;
 using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
                                       kw::Tensor<const W, 1> bias, kw::Tensor<T, 3> y, kw::Tensor<float, 2> rstd,
                                       kw::Tensor<float, 2> rstd_2, kw::Tensor<float, 2> rstd_3, Index batch, Index seq,
                                       Index hidden, float eps, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, mean_sum_parts, kw::kMostWarps);
   KW_SHARED(float, mean_2_sum_parts, kw::kMostWarps);
   KW_SHARED(float, mean_3_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   if (!kBlockRow && !inside) point = 0;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, i_seq, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   kw::Total<kStreamed, float> mean_sum_total = 0;
   kw::Total<kStreamed, float> mean_2_sum_total = 0;
   kw::Total<kStreamed, float> mean_3_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     float mean_sum_part = 0;
     float mean_2_sum_part = 0;
     float mean_3_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float h = x_v[v][k];
           const float product = h * h;
           const float product_2 = product * h;
-          if (!kRagged || row_mask >> k & 1) mean_sum_part += product_2 * product_2;
-          if (!kRagged || row_mask >> k & 1) mean_2_sum_part += product * product;
-          if (!kRagged || row_mask >> k & 1) mean_3_sum_part += product;
+          mean_sum_part += product_2 * product_2;
+          mean_2_sum_part += product * product;
+          mean_3_sum_part += product;
         }
       }
     }
@@ -131,42 +131,45 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
   }
   const W32 weight_i = kw::load(weight.at(0));
   const float weight_2 = weight_i;
+  const float factor_3 = weight_2 * rstd_i;
   const W32 weight_i_2 = kw::load(weight.at(1));
   const float weight_2_2 = weight_i_2;
+  const float factor_2 = weight_2_2 * rstd_2_i;
   const W32 weight_i_3 = kw::load(weight.at(2));
   const float weight_2_3 = weight_i_3;
+  const float factor = weight_2_3 * rstd_3_i;
   const W32 bias_i = kw::load(bias.at(0));
   const float bias_i_2 = bias_i;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> y_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float h = x_v[v][k];
           const float product = h * h;
-          const float sum_4 = weight_2 * (product * h * rstd_i) + weight_2_2 * (product * rstd_2_i);
-          const float y_i = sum_4 + weight_2_3 * (h * rstd_3_i);
+          const float y_i = product * h * factor_3 + product * factor_2 + h * factor;
           y_v[k] = T(y_i + bias_i_2);
         }
-        kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+        kw::store_piece(y.at(i_batch, i_seq, element), y_v, whole);
       }
     }
   }
@@ -177,11 +180,13 @@ KW_KERNEL(128, 1)
 void poly_norm_forward_short(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                              float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                              int64_t y_stride_1, float eps, int lanes) {
-  poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                               {weight, {weight_stride_0}}, {bias, {0}},
-                                                                               {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-                                                                               {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1,
-                                                                               batch_seq, hidden, eps, lanes, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {0, x_stride_1, 1}},
+                                                                                     {weight, {weight_stride_0}},
+                                                                                     {bias, {0}},
+                                                                                     {y, {0, y_stride_1, 1}},
+                                                                                     {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                     {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                     hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -189,21 +194,23 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void poly_norm_forward(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                        int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                        float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void poly_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                             int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                             float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                              {weight, {weight_stride_0}}, {bias, {0}},
-                                                                              {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-                                                                              {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1,
-                                                                              batch_seq, hidden, eps, 0, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                     {weight, {weight_stride_0}},
+                                                                                     {bias, {0}},
+                                                                                     {y, {0, y_stride_1, 1}},
+                                                                                     {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                     {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                     hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -211,7 +218,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void poly_norm_forward_wide(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                             int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                             float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
@@ -221,7 +228,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void poly_norm_forward_streamed(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                 float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                                 int64_t y_stride_1, float eps, int cached) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
@@ -231,21 +238,37 @@ KW_KERNEL(128, 1)
 void poly_norm_forward_short_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                     float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                     int64_t weight_stride_0, int64_t y_stride_1, float eps, int lanes) {
-  poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                              {weight, {weight_stride_0}}, {bias, {0}},
-                                                                              {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-                                                                              {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1,
-                                                                              batch_seq, hidden, eps, lanes, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {0, x_stride_1, 1}},
+                                                                                    {weight, {weight_stride_0}},
+                                                                                    {bias, {0}},
+                                                                                    {y, {0, y_stride_1, 1}},
+                                                                                    {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                    {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                    hidden, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<6, 24, T>()))
 void poly_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                               float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                               int64_t y_stride_1, float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+void poly_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
+                                   float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
+                                   int64_t weight_stride_0, int64_t y_stride_1, float eps) {
+  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                    {weight, {weight_stride_0}},
+                                                                                    {bias, {0}},
+                                                                                    {y, {0, y_stride_1, 1}},
+                                                                                    {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                    {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                    hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -253,17 +276,17 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void poly_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void poly_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                        float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                        int64_t weight_stride_0, int64_t y_stride_1, float eps, int cached) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
@@ -276,13 +299,13 @@ void poly_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y,
                                int64_t y_stride_2, int64_t rstd_stride_0, int64_t rstd_stride_1,
                                int64_t rstd_2_stride_0, int64_t rstd_2_stride_1, int64_t rstd_3_stride_0,
                                int64_t rstd_3_stride_1, float eps) {
-  poly_norm_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                       {weight, {weight_stride_0}}, {bias, {0}},
-                                                       {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                       {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                       {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                       {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch, seq, hidden,
-                                                       eps, 0, 0);
+  poly_norm_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                              {weight, {weight_stride_0}}, {bias, {0}},
+                                                              {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                              {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                              {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
+                                                              {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch, seq,
+                                                              hidden, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -293,13 +316,13 @@ void poly_norm_forward_large(const T* x, const W* weight, const W* bias, T* y, f
                              int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0, int64_t rstd_stride_1,
                              int64_t rstd_2_stride_0, int64_t rstd_2_stride_1, int64_t rstd_3_stride_0,
                              int64_t rstd_3_stride_1, float eps) {
-  poly_norm_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                           {weight, {weight_stride_0}}, {bias, {0}},
-                                                           {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                           {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                           {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                           {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch, seq,
-                                                           hidden, eps, 0, 0);
+  poly_norm_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                  {weight, {weight_stride_0}}, {bias, {0}},
+                                                                  {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                                  {rstd, {rstd_stride_0, rstd_stride_1}},
+                                                                  {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
+                                                                  {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch,
+                                                                  seq, hidden, eps, 0, 0);
 }
 
 template <class Index>

@@ -48,9 +48,8 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
                                            kw::Tensor<float, 1> v8_slices, kw::Tensor<float, 1> v11_slices,
                                            kw::Tensor<float, 1> v14_slices, kw::Tensor<float, 1> v15_slices,
                                            Index batch, Index seq, Index hidden, Index workers) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   KW_SHARED(float, v8_slices_sum_parts, kw::kMostWarps);
   KW_SHARED(float, v11_slices_sum_parts, kw::kMostWarps);
   KW_SHARED(float, v14_slices_sum_parts, kw::kMostWarps);
@@ -66,8 +65,11 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
   kw::Total<true, float> v15_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
-    kw::Vector<T, kVector> x_v[kVectors];
-    kw::Vector<T, kVector> d_y_v[kVectors];
+    kw::Vector<T, kVector> x_v[kPieces];
+    kw::Vector<T, kVector> d_y_v[kPieces];
+    Index i_batch_v[kVectors];
+    Index i_seq_v[kVectors];
+    Index first_i_hidden_v[kVectors];
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
@@ -76,20 +78,20 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
         const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
         const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
         const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
-            first_i_hidden));
-        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
-            first_i_hidden));
+        x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_hidden), whole);
+        d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, first_i_hidden), whole);
+        i_batch_v[v] = i_batch;
+        i_seq_v[v] = i_seq;
+        first_i_hidden_v[v] = first_i_hidden;
       }
     }
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
-        const Index element = vector * kVector;
-        const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
-        const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
-        const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
+        const Index i_batch = i_batch_v[v];
+        const Index i_seq = i_seq_v[v];
+        const Index first_i_hidden = first_i_hidden_v[v];
         float v8_slices_part = 0;
         float v11_slices_part = 0;
         float v14_slices_part = 0;
@@ -115,7 +117,7 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
         v11_slices_total += v11_slices_part;
         v14_slices_total += v14_slices_part;
         v15_slices_total += v15_slices_part;
-        kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, first_i_hidden, hidden);
+        kw::store_piece(grad_x.at(i_batch, i_seq, first_i_hidden), grad_x_v, whole);
       }
     }
   }
@@ -185,7 +187,7 @@ void poly_relu_backward_large(const T* x, const float* gathered, const float* ga
                                              batch, seq, hidden, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<float, 0> reduced,
                                               kw::Tensor<float, 0> reduced_2, kw::Tensor<float, 0> reduced_3,
                                               kw::Tensor<const float, 1> v8_slices,
@@ -193,7 +195,7 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
                                               kw::Tensor<const float, 1> v14_slices,
                                               kw::Tensor<const float, 1> v15_slices, Index workers, int lanes_of_row,
                                               int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, v8_total_parts, kw::kMostWarps);
   KW_SHARED(float, v11_total_parts, kw::kMostWarps);
   KW_SHARED(float, v14_total_parts, kw::kMostWarps);
@@ -201,18 +203,17 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(v8_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<float, kVector> v8_slices_v[kVectors];
-  kw::Vector<float, kVector> v11_slices_v[kVectors];
-  kw::Vector<float, kVector> v14_slices_v[kVectors];
-  kw::Vector<float, kVector> v15_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(v8_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<float, kVector> v8_slices_v[kPieces];
+  kw::Vector<float, kVector> v11_slices_v[kPieces];
+  kw::Vector<float, kVector> v14_slices_v[kPieces];
+  kw::Vector<float, kVector> v15_slices_v[kPieces];
   kw::Total<kStreamed, float> v8_total_total = 0;
   kw::Total<kStreamed, float> v11_total_total = 0;
   kw::Total<kStreamed, float> v14_total_total = 0;
@@ -220,14 +221,15 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        v8_slices_v[v] = kw::load_in_row<kVector, kRagged>(v8_slices.at(element), static_cast<int>(reach - element));
-        v11_slices_v[v] = kw::load_in_row<kVector, kRagged>(v11_slices.at(element), static_cast<int>(reach - element));
-        v14_slices_v[v] = kw::load_in_row<kVector, kRagged>(v14_slices.at(element), static_cast<int>(reach - element));
-        v15_slices_v[v] = kw::load_in_row<kVector, kRagged>(v15_slices.at(element), static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        v8_slices_v[v] = kw::load_piece<kVector>(v8_slices.at(element), whole);
+        v11_slices_v[v] = kw::load_piece<kVector>(v11_slices.at(element), whole);
+        v14_slices_v[v] = kw::load_piece<kVector>(v14_slices.at(element), whole);
+        v15_slices_v[v] = kw::load_piece<kVector>(v15_slices.at(element), whole);
       }
     }
     float v8_total_part = 0;
@@ -235,16 +237,16 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
     float v14_total_part = 0;
     float v15_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) v8_total_part += v8_slices_v[v][k];
-          if (!kRagged || row_mask >> k & 1) v11_total_part += v11_slices_v[v][k];
-          if (!kRagged || row_mask >> k & 1) v14_total_part += v14_slices_v[v][k];
-          if (!kRagged || row_mask >> k & 1) v15_total_part += v15_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          v8_total_part += v8_slices_v[v][k];
+          v11_total_part += v11_slices_v[v][k];
+          v14_total_part += v14_slices_v[v][k];
+          v15_total_part += v15_slices_v[v][k];
         }
       }
     }
@@ -278,19 +280,18 @@ KW_KERNEL(1024, 1)
 void poly_relu_backward_totals(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3, const float* v8_slices,
                                const float* v11_slices, const float* v14_slices, const float* v15_slices,
                                int64_t workers) {
-  poly_relu_backward_totals_rows<1, 4, false, true, false, int64_t>({grad_bias, {0}}, {reduced}, {reduced_2},
-                                                                    {reduced_3}, {v8_slices, {1}}, {v11_slices, {1}},
-                                                                    {v14_slices, {1}}, {v15_slices, {1}}, workers, 0,
-                                                                    0);
+  poly_relu_backward_totals_rows<1, 4, false, true, true, false, int64_t>({grad_bias, {0}}, {reduced}, {reduced_2},
+                                                                          {reduced_3}, {v8_slices, {1}},
+                                                                          {v11_slices, {1}}, {v14_slices, {1}},
+                                                                          {v15_slices, {1}}, workers, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<const float, 0> reduced,
                                              kw::Tensor<const float, 0> reduced_2,
                                              kw::Tensor<const float, 0> reduced_3) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const float rounded = 0.0f;
   const float reduced_i = kw::load(reduced.at());
   const float reduced_2_i = kw::load(reduced_2.at());
@@ -316,7 +317,7 @@ KW_DEVICE void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::T
         const float d_weight = sum + (rounded + (axis == 0 ? reduced_3_i : 0.0f));
         grad_weight_v[k] = W(d_weight);
       }
-      kw::store_in_row<kRagged>(grad_weight.at(element), grad_weight_v, element, 3);
+      kw::store_piece(grad_weight.at(element), grad_weight_v, whole);
     }
   }
 }

@@ -72,9 +72,8 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
                                             kw::Tensor<const W, 1> bias, kw::Tensor<T, 3> y, Index batch, Index seq,
                                             Index hidden) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const W32 weight_i = kw::load(weight.at(0));
   const float weight_2 = weight_i;
   const W32 weight_i_2 = kw::load(weight.at(1));
@@ -85,7 +84,10 @@ KW_DEVICE void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor
   const float bias_i_2 = bias_i;
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> x_v[kPieces];
+  Index i_batch_v[kVectors];
+  Index i_seq_v[kVectors];
+  Index first_i_hidden_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -94,18 +96,19 @@ KW_DEVICE void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor
       const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
       const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
       const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
-          first_i_hidden));
+      x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_hidden), whole);
+      i_batch_v[v] = i_batch;
+      i_seq_v[v] = i_seq;
+      first_i_hidden_v[v] = first_i_hidden;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (seq * hidden);
-      const Index i_seq = seq == 1 ? 0 : element / hidden - i_batch * seq;
-      const Index first_i_hidden = element - (i_batch * seq + i_seq) * hidden;
+      const Index i_batch = i_batch_v[v];
+      const Index i_seq = i_seq_v[v];
+      const Index first_i_hidden = first_i_hidden_v[v];
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -115,7 +118,7 @@ KW_DEVICE void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor
         const float y_i = weight_2 * (product * h) + weight_2_2 * product + weight_2_3 * h;
         y_v[k] = T(y_i + bias_i_2);
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_hidden), y_v, first_i_hidden, hidden);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
 }
@@ -124,7 +127,7 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void poly_relu_forward_2_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
                                                     kw::Tensor<const W, 1> bias, kw::Tensor<T, 3> y, Index batch,
                                                     Index seq, Index hidden) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const W32 weight_i = kw::load(weight.at(0));
   const float weight_2 = weight_i;
   const W32 weight_i_2 = kw::load(weight.at(1));
@@ -133,36 +136,38 @@ KW_DEVICE void poly_relu_forward_2_elements_by_rows(kw::Tensor<const T, 3> x, kw
   const float weight_2_3 = weight_i_3;
   const W32 bias_i = kw::load(bias.at(0));
   const float bias_i_2 = bias_i;
-  const Index length = hidden, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = hidden, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_hidden < length) {
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, first_i_hidden), static_cast<int>(reach -
-          first_i_hidden));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_hidden < end : edge) {
+      x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, first_i_hidden), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_hidden = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_hidden < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_hidden < end : edge) {
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const float x_i = x_v[v][k];
         const float h = x_i <= 0.0f ? 0.0f : x_i;
         const float product = h * h;
         const float y_i = weight_2 * (product * h) + weight_2_2 * product + weight_2_3 * h;
         y_v[k] = T(y_i + bias_i_2);
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_hidden), y_v, first_i_hidden, hidden);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
 }

@@ -38,63 +38,69 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight, kw::Tensor<const TW, 4> d_y,
                                    kw::Tensor<T, 4> grad_x, kw::Tensor<W, 1> grad_weight, Index channels, Index batch,
                                    Index height, Index width, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kStreamed = true;
-  KW_SHARED(TW32, sum_parts, kw::kMostWarps);
-  const Index parts = batch * height, end = width, points = channels;
-  const Index part_tiles = (end + (kRagged ? kVector - 1 : 0) + kElements * 32 - 1) / (kElements * 32);
-  const Index tiles = parts * part_tiles;
-  const Index point = kw::block();
-  const Index channel = point;
-  kw::Vector<T, kVector> x_v[kVectors];
-  kw::Vector<TW, kVector> d_y_v[kVectors];
-  const W32 weight_i = kw::load(weight.at(channel));
-  const TW32 weight_i_2 = weight_i;
-  kw::Total<kStreamed, TW32> sum_total = 0;
-  for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
-    const Index part = tile / part_tiles;
-    const Index i_batch = batch == 1 ? 0 : part / height;
-    const Index i_height = part - i_batch * height;
-    const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, channel, i_height, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(static_cast<int64_t>(points - 1 - point) * parts + parts - part,
-        end) : 0;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      const Index slot = (tile * kVectors + v) * 32 + kw::lane();
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, channel, i_height, element), static_cast<int>(reach -
-            element));
-        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, channel, i_height, element),
-            static_cast<int>(reach - element));
-      }
-    }
-    TW32 sum_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (((tile - part * part_tiles) * kVectors + v) * 32 + kw::lane()) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, width);
-        kw::Vector<T, kVector> grad_x_v;
-        KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          const TW32 x_i = x_v[v][k];
-          const bool holds = TW32(0.0) < x_i;
-          const TW32 d_y_i = d_y_v[v][k];
-          const TW32 chosen = holds ? TW32(0.0) : d_y_i;
-          if (!kRagged || row_mask >> k & 1) sum_part += chosen * x_i;
-          grad_x_v[k] = T(T32((holds ? d_y_i : TW32(0.0)) + chosen * weight_i_2));
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  constexpr bool kStreamed = true, kAhead = kVector > 1;
+  KW_SHARED(TW32, sum_parts, 2 * kw::kMostWarps);
+  int turn = 0;
+  const Index parts = batch * height, length = width, points = channels;
+  const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
+  const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
+  const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
+  const kw::Divisor<kAhead, Index> part_of(part_tiles);
+  for (Index point = kw::block(); point < points; point += kw::blocks()) {
+    const Index channel = point;
+    kw::Vector<T, kVector> x_v[kPieces];
+    kw::Vector<TW, kVector> d_y_v[kPieces];
+    const W32 weight_i = kw::load(weight.at(channel));
+    const TW32 weight_i_2 = weight_i;
+    kw::Total<kStreamed, TW32> sum_total = 0;
+    for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
+      const Index part = part_of(tile), in_part = tile - part * part_tiles;
+      const Index i_batch = batch == 1 ? 0 : part / height;
+      const Index i_height = part - i_batch * height;
+      const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, channel, i_height, 0), length,
+          Index(kw::lane()));
+      const bool edge = edges.at >= 0 && in_part == 0;
+      const auto d_y_part = d_y.at(i_batch, channel, i_height, 0);
+      const auto grad_x_part = grad_x.at(i_batch, channel, i_height, 0);
+      const auto x_part = x.at(i_batch, channel, i_height, 0);
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
+          x_v[v] = kw::load_piece<kVector>(x_part + element * x.strides[3], whole);
+          d_y_v[v] = kw::load_piece<kVector>(d_y_part + element * d_y.strides[3], whole);
         }
-        kw::store_in_row<kRagged>(grad_x.at(i_batch, channel, i_height, element), grad_x_v, element, width);
       }
+      TW32 sum_part = 0;
+      KW_UNROLL
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge) {
+          kw::Vector<T, kVector> grad_x_v;
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            const TW32 x_i = x_v[v][k];
+            const bool holds = TW32(0.0) < x_i;
+            const TW32 d_y_i = d_y_v[v][k];
+            const TW32 chosen = holds ? TW32(0.0) : d_y_i;
+            sum_part += x_i * chosen;
+            grad_x_v[k] = T(T32((holds ? d_y_i : TW32(0.0)) + chosen * weight_i_2));
+          }
+          kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
+        }
+      }
+      sum_total += sum_part;
     }
-    sum_total += sum_part;
-  }
-  TW32 sum = static_cast<TW32>(sum_total);
-    kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts));
-  const W32 grad_weight_i = kw::round_to<W>(sum);
-  if (kw::thread() == 0) {
-    kw::store(grad_weight.at(channel), W(grad_weight_i));
+    TW32 sum = static_cast<TW32>(sum_total);
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts));
+    turn = 1 - turn;
+    const W32 grad_weight_i = kw::round_to<W>(sum);
+    if (kw::thread() == 0) {
+      kw::store(grad_weight.at(channel), W(grad_weight_i));
+    }
   }
 }
 

@@ -45,13 +45,12 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
                                             kw::Tensor<T, 3> grad_x, kw::Tensor<WT32, 1> grad_weight_slices,
                                             Index batch, Index seq, Index hidden, Index workers, int lanes_of_row,
                                             int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
@@ -59,28 +58,37 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, WT, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(WT)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     constexpr Index i_batch = 0;
     const Index i_seq = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
@@ -93,17 +101,15 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       if (point < points) {
         constexpr Index i_batch = 0;
         const Index i_seq = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
+              d_y.at(i_batch, i_seq, element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(i_batch,
+              i_seq, element), wanted);
         }
       }
       kw::copy_commit();
@@ -117,21 +123,28 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index i_batch = batch == 1 ? 0 : point / seq;
     const Index i_seq = point - i_batch * seq;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(i_batch, i_seq, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<WT, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(i_batch, i_seq, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<WT, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    float rounded_kept[kVectors][kVector];
+    float rounded_kept[kPieces][kVector];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -146,36 +159,36 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       float sum_part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const WT32 d_y_i = d_y_v[v][k];
             const float rounded = kw::round_via<WT, T>(d_y_i * WT32(weight_v[k]));
             if (kKeep) rounded_kept[v][k] = rounded;
             const float x_2 = x_v[v][k];
             const float x_3 = x_2 * rstd_i;
-            if (!kRagged || row_mask >> k & 1) sum_part += rounded * x_2;
+            sum_part += rounded * x_2;
             grad_weight_slices_terms[k] = kw::round_to<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -194,48 +207,50 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     const float product_3 = product_2 * rstd_i;
     const float d_variance = product * product_3;
     const float quotient = kw::divide(d_variance, float(hidden));
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            if (whole && slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
-            if (slot * kVector < cached)
+              d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, element), whole);
+            if (whole && slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                  element));
+              x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(hidden)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y_v[v][k]) *
                 WT32(weight_v[k]));
             const float x_2 = x_v[v][k];
-            const float d_x = rounded * rstd_i + 2.0f * (quotient * x_2);
+            const float d_x = rounded * rstd_i + x_2 * factor;
             grad_x_v[k] = T(d_x);
           }
-          kw::store_in_row<kRagged>(grad_x.at(i_batch, i_seq, element), grad_x_v, element, hidden);
+          kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
+  grad_weight_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -323,7 +338,7 @@ void rms_norm_llama_backward_ragged(const T* x, const W* weight, const float* rs
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
 void rms_norm_llama_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                            WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -340,7 +355,7 @@ void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const fl
                                            WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true,
+  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 160, T, WT>(), false, true,
       kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
@@ -348,7 +363,7 @@ void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void rms_norm_llama_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

@@ -36,49 +36,49 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 using WT32 = kw::wide<WT>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y,
                                            kw::Tensor<float, 2> rstd, Index batch, Index seq, Index hidden, float eps,
                                            int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, variance_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = hidden, points = (batch * seq);
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(x.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(i_batch, i_seq, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   kw::Total<kStreamed, float> variance_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     float variance_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, hidden);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_2 = x_v[v][k];
-          if (!kRagged || row_mask >> k & 1) variance_sum_part += x_2 * x_2;
+          variance_sum_part += x_2 * x_2;
         }
       }
     }
@@ -99,32 +99,33 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(i_batch, i_seq, element), static_cast<int>(reach -
-                element));
+            x_v[v] = kw::load_piece<kVector>(x.at(i_batch, i_seq, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
-        const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(hidden))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
         kw::Vector<WT, kVector> y_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_2 = x_v[v][k];
           const float x_3 = x_2 * rstd_i;
           y_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(x_3)));
         }
-        kw::store_in_row<kRagged>(y.at(i_batch, i_seq, element), y_v, element, hidden);
+        kw::store_piece(y.at(i_batch, i_seq, element), y_v, whole);
       }
     }
   }
@@ -134,37 +135,39 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
 KW_KERNEL(128, 1)
 void rms_norm_llama_forward_short(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                   int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                        {weight, {1}},
-                                                                                        {y, {0, y_stride_1, 1}},
-                                                                                        {rstd, {0, 1}}, 1, batch_seq,
-                                                                                        hidden, eps, lanes, 0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>({x, {0, x_stride_1, 1}},
+                                                                                              {weight, {1}},
+                                                                                              {y, {0, y_stride_1, 1}},
+                                                                                              {rstd, {0, 1}}, 1,
+                                                                                              batch_seq, hidden, eps,
+                                                                                              lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<8, 32, T, WT>()))
 void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T, WT>()), (kw::most_in<2, 4, T, WT>()))
 void rms_norm_llama_forward_long(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                       {weight, {1}},
-                                                                                       {y, {0, y_stride_1, 1}},
-                                                                                       {rstd, {0, 1}}, 1, batch_seq,
-                                                                                       hidden, eps, 0, 0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                              {weight, {1}},
+                                                                                              {y, {0, y_stride_1, 1}},
+                                                                                              {rstd, {0, 1}}, 1,
+                                                                                              batch_seq, hidden, eps, 0,
+                                                                                              0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_wide(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, false, int>(
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
@@ -172,7 +175,7 @@ void rms_norm_llama_forward_wide(const T* x, const W* weight, WT* y, float* rstd
 KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_streamed(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                      int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, int>(
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
       cached);
 }
@@ -181,34 +184,47 @@ void rms_norm_llama_forward_streamed(const T* x, const W* weight, WT* y, float* 
 KW_KERNEL(128, 1)
 void rms_norm_llama_forward_short_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                          int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                       {weight, {1}},
-                                                                                       {y, {0, y_stride_1, 1}},
-                                                                                       {rstd, {0, 1}}, 1, batch_seq,
-                                                                                       hidden, eps, lanes, 0);
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>({x, {0, x_stride_1, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {0, y_stride_1, 1}},
+                                                                                             {rstd, {0, 1}}, 1,
+                                                                                             batch_seq, hidden, eps,
+                                                                                             lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<7, 28, T, WT>()))
+KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<6, 24, T, WT>()))
 void rms_norm_llama_forward_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                    int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T, WT>()), 1)
+void rms_norm_llama_forward_long_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
+                                        int64_t x_stride_1, int64_t y_stride_1, float eps) {
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {0, y_stride_1, 1}},
+                                                                                             {rstd, {0, 1}}, 1,
+                                                                                             batch_seq, hidden, eps, 0,
+                                                                                             0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, int>(
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void rms_norm_llama_forward_streamed_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                             int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, true, int>(
+  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
       cached);
 }
@@ -219,11 +235,11 @@ void rms_norm_llama_forward_strided(const T* x, const W* weight, WT* y, float* r
                                     int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0,
                                     int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0,
                                     int64_t rstd_stride_1, float eps) {
-  rms_norm_llama_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                            {weight, {weight_stride_0}},
-                                                            {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                            {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden,
-                                                            eps, 0, 0);
+  rms_norm_llama_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                   {weight, {weight_stride_0}},
+                                                                   {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                                   {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
+                                                                   hidden, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -232,9 +248,9 @@ void rms_norm_llama_forward_large(const T* x, const W* weight, WT* y, float* rst
                                   int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                                   int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
                                   int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
-  rms_norm_llama_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                {weight, {weight_stride_0}},
-                                                                {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                                {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
-                                                                hidden, eps, 0, 0);
+  rms_norm_llama_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
+                                                                       {weight, {weight_stride_0}},
+                                                                       {y, {y_stride_0, y_stride_1, y_stride_2}},
+                                                                       {rstd, {rstd_stride_0, rstd_stride_1}}, batch,
+                                                                       seq, hidden, eps, 0, 0);
 }

@@ -41,13 +41,12 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
                                             kw::Tensor<const float, 1> rstd, kw::Tensor<const T, 2> d_y,
                                             kw::Tensor<T, 2> grad_x, kw::Tensor<W32, 1> grad_weight_slices, Index rows,
                                             Index cols, Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(float, d_rstd_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
@@ -55,27 +54,36 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(W32)) : 0) + cached * static_cast<int>(sizeof(T)));
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<W32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, T, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(T)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     const Index row = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(W32)) : 0));
@@ -87,17 +95,15 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(row, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), d_y.at(row,
+              element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(row,
+              element), wanted);
         }
       }
       kw::copy_commit();
@@ -111,18 +117,25 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index row = point;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<T, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(row, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<T, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(row, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(row, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -137,31 +150,33 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       float d_rstd_part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<W32, kVector> grad_weight_slices_terms;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const W32 d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
-            if (!kRagged || row_mask >> k & 1) d_rstd_part += float(d_y_i * W32(weight_v[k])) * h;
+            d_rstd_part += float(d_y_i * W32(weight_v[k])) * h;
             grad_weight_slices_terms[k] = d_y_i * W32(h * rstd_i);
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -180,44 +195,48 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     const float product_3 = product_2 * rstd_i;
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(cols));
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            if (whole && slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (slot * kVector < cached)
+              d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+            if (whole && slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float h = x_v[v][k];
-            const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + 2.0f * (quotient * h);
+            const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + h * factor;
             grad_x_v[k] = T(d_h);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
+  grad_weight_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -302,7 +321,7 @@ void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rs
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T>()), 1)
+KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -318,14 +337,14 @@ void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const fl
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared, true,
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared, true,
       int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                              W32* grad_weight_slices, int rows, int cols, int workers,
                                              int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,

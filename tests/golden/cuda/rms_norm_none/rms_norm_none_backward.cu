@@ -39,13 +39,12 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
                                            kw::Tensor<const T, 1> rstd, kw::Tensor<const TW, 2> d_y,
                                            kw::Tensor<T, 2> grad_x, kw::Tensor<TW32, 1> grad_weight_slices, Index rows,
                                            Index cols, Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, sum_sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
   int turn = 0;
@@ -53,27 +52,36 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
       kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + cached * static_cast<int>(sizeof(TW)));
-  Index shift = 0;
+  kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, tiles);
+  constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, TW, T, W>());
-  kw::Vector<W, kVector> weight_all[kVectors];
-  if constexpr (kResident) {
+  constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
+  kw::Vector<W, kVector> weight_all[kPieces];
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + kRowsAhead * kw::threads() * kElements *
+      static_cast<int>(sizeof(TW)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
+  if constexpr (kResident || kBeside) {
     const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index point = first < points ? first : 0;
     const Index row = point;
-    const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
+    const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = (v * lanes + lane) * kVector - shift;
-      if (element < length) {
-        weight_all[v] = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? (v * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < edges.end(length) : edges.at >= 0) {
+        const auto weight_all_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
+        if constexpr (kResident)
+          weight_all[v] = weight_all_v;
+        else
+          weight_all_here[v * kw::threads() + kw::thread()] = weight_all_v;
       }
     }
   }
-  constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   int landing = 0;
   const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
@@ -85,17 +93,15 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
       if (point < points) {
         const Index row = point;
-        const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-        const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
+        const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
         KW_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          const Index element = (v * lanes + lane) * kVector - shift;
-          if (element < length) {
-            kw::copy_in_row<kVector, kRagged>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                d_y.at(row, element), static_cast<int>(reach - element));
-            kw::copy_in_row<kVector, kRagged>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()),
-                x.at(row, element), static_cast<int>(reach - element));
-          }
+          const Index element = (v * lanes + lane) * kVector + edges.head;
+          const bool wanted = element < edges.end(length);
+          kw::copy_async<kVector>(d_y_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), d_y.at(row,
+              element), wanted);
+          kw::copy_async<kVector>(x_v_next + ((landing * kVectors + v) * kw::threads() + kw::thread()), x.at(row,
+              element), wanted);
         }
       }
       kw::copy_commit();
@@ -109,18 +115,25 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     Index point = kBlockRow ? start : start + kw::thread() / lanes;
     // Threads without a row go along, over no elements: a warp reduces as a whole.
     const bool inside = kBlockRow || point < points;
-    const Index end = inside ? length : -kVector;
+    const Index end = inside ? edges.end(length) : -kVector;
     if (!kBlockRow && !inside) point = 0;
     const Index row = point;
-    if (inside) shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-    const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-    kw::Vector<TW, kVector> d_y_v[kVectors];
-    kw::Vector<T, kVector> x_v[kVectors];
+    if (inside) edges = {d_y.offset(row, 0), length, lane};
+    const bool edge = inside && edges.at >= 0;
+    kw::Vector<TW, kVector> d_y_v[kPieces];
+    kw::Vector<T, kVector> x_v[kPieces];
     if constexpr (kAhead) {
+      if constexpr (kRagged) {
+        if (edge) {
+          const Index element = edges.at;
+          d_y_v[kVectors] = kw::load_piece<kVector>(d_y.at(row, element), false);
+          x_v[kVectors] = kw::load_piece<kVector>(x.at(row, element), false);
+        }
+      }
       kw::copy_wait<kRowsAhead - 1>();
       KW_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Index element = (v * lanes + lane) * kVector - shift;
+        const Index element = (v * lanes + lane) * kVector + edges.head;
         if (element < end) {
           d_y_v[v] = d_y_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
           x_v[v] = x_v_next[(landing * kVectors + v) * kw::threads() + kw::thread()];
@@ -135,33 +148,35 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-            if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+            if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
           }
         }
       }
       T32 sum_sum_part = 0;
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const uint32_t row_mask = kw::in_row<kVector>(element, cols);
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<TW32, kVector> grad_weight_slices_terms;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const TW32 d_y_i = d_y_v[v][k];
             const T32 x_i = x_v[v][k];
             const T32 product = kw::round_to<T>(kw::round_via<TW, T>(d_y_i * TW32(weight_v[k])) * x_i);
             const TW32 product_2 = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rstd_i)));
-            if (!kRagged || row_mask >> k & 1) sum_sum_part += product;
+            sum_sum_part += product;
             grad_weight_slices_terms[k] = product_2;
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -185,40 +200,43 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+        for (int v = 0; v < kPieces; ++v) {
+          const bool whole = v < kVectors;
           const Index slot = (tile * kVectors + v) * lanes + lane;
-          if (element < end) {
-            if (slot * kVector < cached)
+          const Index element = whole ? slot * kVector + edges.head : edges.at;
+          if (whole ? element < end : edge && tile == 0) {
+            if (whole && slot * kVector < cached)
               d_y_v[v] = d_y_v_cache[slot];
             else
-              d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-            if (slot * kVector < cached)
+              d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+            if (whole && slot * kVector < cached)
               x_v[v] = x_v_cache[slot];
             else
-              x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+              x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
           }
         }
       }
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-        if (element < end) {
-          const auto weight_v = kResident ? weight_all[v] : kRagged ? kw::load_anywhere<kVector>(weight.at(0), element,
-              static_cast<Index>(cols)) : kw::load_vector<kVector>(weight.at(element));
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
+        const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
+              kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+              static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
-          for (int k = 0; k < kVector; ++k) {
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 product_3 = kw::round_to<T>(kw::round_via<TW, T>(TW32(d_y_v[v][k]) * TW32(weight_v[k])) * rstd_i);
             const T32 product_7 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_v[v][k])));
             grad_x_v[k] = T(product_3 + product_7);
           }
-          kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+          kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
         }
       }
     }
   }
-  grad_weight_slices_sums.finish(lane, lanes, groups, shift);
+  grad_weight_slices_sums.finish(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -303,7 +321,7 @@ void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, c
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 1536, T, TW>()), 1)
 void rms_norm_none_backward_narrow_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -319,14 +337,14 @@ void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* 
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                           int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true,
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<40, 160, T, TW>(), false, true,
       kw::Place::Shared, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
 void rms_norm_none_backward_streamed_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                             TW32* grad_weight_slices, int rows, int cols, int workers,
                                             int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,

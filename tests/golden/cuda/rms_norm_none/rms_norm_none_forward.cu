@@ -32,48 +32,48 @@ using T32 = kw::wide<T>;
 using W32 = kw::wide<W>;
 using TW32 = kw::wide<TW>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<TW, 2> y,
                                           kw::Tensor<T, 1> rstd, Index rows, Index cols, T32 eps, int lanes_of_row,
                                           int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, mean_square_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(row, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   kw::Total<kStreamed, T32> mean_square_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     T32 mean_square_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 x_i = x_v[v][k];
-          if (!kRagged || row_mask >> k & 1) mean_square_sum_part += kw::round_to<T>(x_i * x_i);
+          mean_square_sum_part += kw::round_to<T>(x_i * x_i);
         }
       }
     }
@@ -94,29 +94,31 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
-        const auto weight_v = kRagged ? kw::load_anywhere<kVector>(weight.at(0), element, static_cast<Index>(cols))
-            : kw::load_vector<kVector>(weight.at(element));
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
+            static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
         kw::Vector<TW, kVector> y_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           y_v[k] = TW(TW32(kw::round_to<T>(T32(x_v[v][k]) * rstd_i)) * TW32(weight_v[k]));
         }
-        kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+        kw::store_piece(y.at(row, element), y_v, whole);
       }
     }
   }
@@ -126,37 +128,37 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
 KW_KERNEL(128, 1)
 void rms_norm_none_forward_short(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int lanes) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                                       {weight, {1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {rstd, {rstd_stride_0}}, rows,
-                                                                                       cols, eps, lanes, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {y_stride_0, 1}},
+                                                                                             {rstd, {rstd_stride_0}},
+                                                                                             rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<8, 32, T, TW>()))
 void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, int>(
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T, TW>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T, TW>()), (kw::most_in<2, 4, T, TW>()))
 void rms_norm_none_forward_long(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, 0, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                             {weight, {1}},
+                                                                                             {y, {y_stride_0, 1}},
+                                                                                             {rstd, {rstd_stride_0}},
+                                                                                             rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, false, int>(
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
@@ -164,7 +166,7 @@ void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int
 KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_streamed(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                     int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, int>(
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
@@ -173,35 +175,46 @@ KW_KERNEL(128, 1)
 void rms_norm_none_forward_short_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
                                         int lanes) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, lanes, 0);
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                            {weight, {1}},
+                                                                                            {y, {y_stride_0, 1}},
+                                                                                            {rstd, {rstd_stride_0}},
+                                                                                            rows, cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<7, 28, T, TW>()))
+KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<6, 24, T, TW>()))
 void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                   int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, int>(
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T, TW>()), 1)
+void rms_norm_none_forward_long_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
+                                       int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                            {weight, {1}},
+                                                                                            {y, {y_stride_0, 1}},
+                                                                                            {rstd, {rstd_stride_0}},
+                                                                                            rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, int>(
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
 void rms_norm_none_forward_streamed_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                            int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
                                            int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, true, int>(
+  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
@@ -210,9 +223,10 @@ KW_KERNEL(512, 1)
 void rms_norm_none_forward_strided(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                    int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                    int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {weight, {weight_stride_0}},
-                                                           {y, {y_stride_0, y_stride_1}}, {rstd, {rstd_stride_0}}, rows,
-                                                           cols, eps, 0, 0);
+  rms_norm_none_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                                  {weight, {weight_stride_0}},
+                                                                  {y, {y_stride_0, y_stride_1}},
+                                                                  {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // More elements than an int counts.
@@ -220,8 +234,8 @@ KW_KERNEL(512, 1)
 void rms_norm_none_forward_large(const T* x, const W* weight, TW* y, T* rstd, int64_t rows, int64_t cols,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0,
                                  int64_t y_stride_1, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}},
-                                                               {weight, {weight_stride_0}},
-                                                               {y, {y_stride_0, y_stride_1}}, {rstd, {rstd_stride_0}},
-                                                               rows, cols, eps, 0, 0);
+  rms_norm_none_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                      {weight, {weight_stride_0}},
+                                                                      {y, {y_stride_0, y_stride_1}},
+                                                                      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }

@@ -27,58 +27,57 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 1> maximum,
                                      kw::Tensor<const T32, 1> sum_exp, kw::Tensor<const T, 2> d_y,
                                      kw::Tensor<T, 2> grad_x, Index rows, Index cols, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   if (!kBlockRow && !inside) point = 0;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(d_y.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> x_v[kVectors];
-  constexpr bool kKeep = !kStreamed;
-  T32 quotient_kept[kVectors][kVector];
+  const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> x_v[kPieces];
+  T32 quotient_kept[kPieces][kVector];
   const T32 maximum_i = kw::load(maximum.at(row));
   const T32 sum_exp_i = kw::load(sum_exp.at(row));
   kw::Total<kStreamed, T32> sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
+        x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     T32 sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 quotient = kw::divide(kw::exp(T32(x_v[v][k]) - maximum_i), sum_exp_i);
           if (kKeep) quotient_kept[v][k] = quotient;
-          if (!kRagged || row_mask >> k & 1) sum_part += T32(d_y_v[v][k]) * quotient;
+          sum_part += T32(d_y_v[v][k]) * quotient;
         }
       }
     }
@@ -93,32 +92,34 @@ KW_DEVICE void softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const 
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             d_y_v[v] = d_y_v_cache[slot];
           else
-            d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(row, element), static_cast<int>(reach - element));
-          if (slot * kVector < cached)
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> grad_x_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 quotient = kKeep ? quotient_kept[v][k] : kw::divide(kw::exp(T32(x_v[v][k]) - maximum_i), sum_exp_i);
           grad_x_v[k] = T((T32(d_y_v[v][k]) - sum) * quotient);
         }
-        kw::store_in_row<kRagged>(grad_x.at(row, element), grad_x_v, element, cols);
+        kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
       }
     }
   }
@@ -129,12 +130,12 @@ KW_KERNEL(128, 1)
 void softmax_backward_short(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                             int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                             int64_t d_y_stride_0, int64_t grad_x_stride_0, int lanes) {
-  softmax_backward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}},
-                                                                              {maximum, {maximum_stride_0}},
-                                                                              {sum_exp, {sum_exp_stride_0}},
-                                                                              {d_y, {d_y_stride_0, 1}},
-                                                                              {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                              cols, lanes, 0);
+  softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                    {maximum, {maximum_stride_0}},
+                                                                                    {sum_exp, {sum_exp_stride_0}},
+                                                                                    {d_y, {d_y_stride_0, 1}},
+                                                                                    {grad_x, {grad_x_stride_0, 1}},
+                                                                                    rows, cols, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -142,7 +143,7 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void softmax_backward(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows, int cols,
                       int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                       int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
 }
@@ -152,12 +153,12 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void softmax_backward_long(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                            int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                            int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                             {maximum, {maximum_stride_0}},
-                                                                             {sum_exp, {sum_exp_stride_0}},
-                                                                             {d_y, {d_y_stride_0, 1}},
-                                                                             {grad_x, {grad_x_stride_0, 1}}, rows, cols,
-                                                                             0, 0);
+  softmax_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({x, {x_stride_0, 1}},
+                                                                                   {maximum, {maximum_stride_0}},
+                                                                                   {sum_exp, {sum_exp_stride_0}},
+                                                                                   {d_y, {d_y_stride_0, 1}},
+                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                   cols, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -165,7 +166,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_backward_wide(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                            int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                            int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>(
+  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
 }
@@ -175,12 +176,12 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_backward_streamed(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                                int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                                int64_t d_y_stride_0, int64_t grad_x_stride_0, int cached) {
-  softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                           {maximum, {maximum_stride_0}},
-                                                                           {sum_exp, {sum_exp_stride_0}},
-                                                                           {d_y, {d_y_stride_0, 1}},
-                                                                           {grad_x, {grad_x_stride_0, 1}}, rows, cols,
-                                                                           0, cached);
+  softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                  {maximum, {maximum_stride_0}},
+                                                                                  {sum_exp, {sum_exp_stride_0}},
+                                                                                  {d_y, {d_y_stride_0, 1}},
+                                                                                  {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                  cols, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -188,22 +189,35 @@ KW_KERNEL(128, 1)
 void softmax_backward_short_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x,
                                    int rows, int cols, int64_t x_stride_0, int64_t maximum_stride_0,
                                    int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0, int lanes) {
-  softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}},
-                                                                             {maximum, {maximum_stride_0}},
-                                                                             {sum_exp, {sum_exp_stride_0}},
-                                                                             {d_y, {d_y_stride_0, 1}},
-                                                                             {grad_x, {grad_x_stride_0, 1}}, rows, cols,
-                                                                             lanes, 0);
+  softmax_backward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                   {maximum, {maximum_stride_0}},
+                                                                                   {sum_exp, {sum_exp_stride_0}},
+                                                                                   {d_y, {d_y_stride_0, 1}},
+                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                   cols, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<3, 12, T>()))
 void softmax_backward_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                              int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                              int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void softmax_backward_long_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
+                                  int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
+                                  int64_t d_y_stride_0, int64_t grad_x_stride_0) {
+  softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                   {maximum, {maximum_stride_0}},
+                                                                                   {sum_exp, {sum_exp_stride_0}},
+                                                                                   {d_y, {d_y_stride_0, 1}},
+                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                   cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -211,23 +225,23 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_backward_wide_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x, int rows,
                                   int cols, int64_t x_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0,
                                   int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>(
+  softmax_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void softmax_backward_streamed_ragged(const T* x, const T32* maximum, const T32* sum_exp, const T* d_y, T* grad_x,
                                       int rows, int cols, int64_t x_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int cached) {
-  softmax_backward_rows<kw::vector_length<T>(), 8, true, true, true, int>({x, {x_stride_0, 1}},
-                                                                          {maximum, {maximum_stride_0}},
-                                                                          {sum_exp, {sum_exp_stride_0}},
-                                                                          {d_y, {d_y_stride_0, 1}},
-                                                                          {grad_x, {grad_x_stride_0, 1}}, rows, cols, 0,
-                                                                          cached);
+  softmax_backward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                 {maximum, {maximum_stride_0}},
+                                                                                 {sum_exp, {sum_exp_stride_0}},
+                                                                                 {d_y, {d_y_stride_0, 1}},
+                                                                                 {grad_x, {grad_x_stride_0, 1}}, rows,
+                                                                                 cols, 0, cached);
 }
 
 // Any strides.
@@ -236,10 +250,12 @@ void softmax_backward_strided(const T* x, const T32* maximum, const T32* sum_exp
                               int cols, int64_t x_stride_0, int64_t x_stride_1, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                               int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  softmax_backward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {maximum, {maximum_stride_0}},
-                                                      {sum_exp, {sum_exp_stride_0}},
-                                                      {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                      {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols, 0, 0);
+  softmax_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                             {maximum, {maximum_stride_0}},
+                                                             {sum_exp, {sum_exp_stride_0}},
+                                                             {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                             {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
+                                                             0, 0);
 }
 
 // More elements than an int counts.
@@ -248,9 +264,10 @@ void softmax_backward_large(const T* x, const T32* maximum, const T32* sum_exp, 
                             int64_t cols, int64_t x_stride_0, int64_t x_stride_1, int64_t maximum_stride_0,
                             int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                             int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  softmax_backward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}}, {maximum, {maximum_stride_0}},
-                                                          {sum_exp, {sum_exp_stride_0}},
-                                                          {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                          {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols, 0,
-                                                          0);
+  softmax_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                 {maximum, {maximum_stride_0}},
+                                                                 {sum_exp, {sum_exp_stride_0}},
+                                                                 {d_y, {d_y_stride_0, d_y_stride_1}},
+                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows,
+                                                                 cols, 0, 0);
 }

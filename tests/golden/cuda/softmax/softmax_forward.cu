@@ -28,48 +28,47 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<T32, 1> maximum,
                                     kw::Tensor<T32, 1> sum_exp, Index rows, Index cols, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, reduce_max_parts, kw::kMostWarps);
   KW_SHARED(T32, sum_exp_i_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(x.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
-  constexpr bool kKeep = !kStreamed;
-  T32 exp_kept[kVectors][kVector];
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(row, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> x_v[kPieces];
+  T32 exp_kept[kPieces][kVector];
   T32 reduce_max = kw::Least();
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
-        if (kStreamed && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) reduce_max = kw::maximum(reduce_max, T32(x_v[v][k]));
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          reduce_max = kw::maximum(reduce_max, T32(x_v[v][k]));
         }
       }
     }
@@ -86,28 +85,29 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
         }
       }
     }
     T32 sum_exp_i_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, cols);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 exp = kw::exp(T32(x_v[v][k]) - reduce_max);
           if (kKeep) exp_kept[v][k] = exp;
-          if (!kRagged || row_mask >> k & 1) sum_exp_i_part += exp;
+          sum_exp_i_part += exp;
         }
       }
     }
@@ -125,28 +125,30 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+      for (int v = 0; v < kPieces; ++v) {
+        const bool whole = v < kVectors;
         const Index slot = (tile * kVectors + v) * lanes + lane;
-        if (element < end) {
-          if (slot * kVector < cached)
+        const Index element = whole ? slot * kVector + edges.head : edges.at;
+        if (whole ? element < end : edge && tile == 0) {
+          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
-            x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, element), static_cast<int>(reach - element));
+            x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
         }
       }
     }
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
-      if (element < end) {
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> y_v;
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const T32 exp = kKeep ? exp_kept[v][k] : kw::exp(T32(x_v[v][k]) - reduce_max);
           y_v[k] = T(kw::divide(exp, sum_exp_i));
         }
-        kw::store_in_row<kRagged>(y.at(row, element), y_v, element, cols);
+        kw::store_piece(y.at(row, element), y_v, whole);
       }
     }
   }
@@ -156,36 +158,38 @@ KW_DEVICE void softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y
 KW_KERNEL(128, 1)
 void softmax_forward_short(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int lanes) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({x, {x_stride_0, 1}}, {y, {y_stride_0, 1}},
-                                                                             {maximum, {maximum_stride_0}},
-                                                                             {sum_exp, {sum_exp_stride_0}}, rows, cols,
-                                                                             lanes, 0);
+  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                   {y, {y_stride_0, 1}},
+                                                                                   {maximum, {maximum_stride_0}},
+                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
+                                                                                   cols, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void softmax_forward(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                      int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
 
 // Longer rows of narrow elements.
-KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void softmax_forward_long(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                           int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({x, {x_stride_0, 1}}, {y, {y_stride_0, 1}},
-                                                                            {maximum, {maximum_stride_0}},
-                                                                            {sum_exp, {sum_exp_stride_0}}, rows, cols,
-                                                                            0, 0);
+  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                   {y, {y_stride_0, 1}},
+                                                                                   {maximum, {maximum_stride_0}},
+                                                                                   {sum_exp, {sum_exp_stride_0}}, rows,
+                                                                                   cols, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_wide(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                           int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
@@ -194,7 +198,7 @@ void softmax_forward_wide(const T* x, T* y, T32* maximum, T32* sum_exp, int rows
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_streamed(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                               int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int cached) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, cached);
 }
@@ -203,36 +207,48 @@ void softmax_forward_streamed(const T* x, T* y, T32* maximum, T32* sum_exp, int 
 KW_KERNEL(128, 1)
 void softmax_forward_short_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                                   int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0, int lanes) {
-  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({x, {x_stride_0, 1}}, {y, {y_stride_0, 1}},
-                                                                            {maximum, {maximum_stride_0}},
-                                                                            {sum_exp, {sum_exp_stride_0}}, rows, cols,
-                                                                            lanes, 0);
+  softmax_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                  {y, {y_stride_0, 1}},
+                                                                                  {maximum, {maximum_stride_0}},
+                                                                                  {sum_exp, {sum_exp_stride_0}}, rows,
+                                                                                  cols, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<7, 28, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<6, 24, T>()))
 void softmax_forward_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                             int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+void softmax_forward_long_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
+                                 int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
+  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                  {y, {y_stride_0, 1}},
+                                                                                  {maximum, {maximum_stride_0}},
+                                                                                  {sum_exp, {sum_exp_stride_0}}, rows,
+                                                                                  cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_forward_wide_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void softmax_forward_streamed_ragged(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0, int cached) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, true, int>(
+  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
       cols, 0, cached);
 }
@@ -242,9 +258,10 @@ KW_KERNEL(512, 1)
 void softmax_forward_strided(const T* x, T* y, T32* maximum, T32* sum_exp, int rows, int cols, int64_t x_stride_0,
                              int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t maximum_stride_0,
                              int64_t sum_exp_stride_0) {
-  softmax_forward_rows<1, 4, true, true, false, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
-                                                     {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, rows,
-                                                     cols, 0, 0);
+  softmax_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
+                                                            {y, {y_stride_0, y_stride_1}},
+                                                            {maximum, {maximum_stride_0}},
+                                                            {sum_exp, {sum_exp_stride_0}}, rows, cols, 0, 0);
 }
 
 // More elements than an int counts.
@@ -252,7 +269,8 @@ KW_KERNEL(512, 1)
 void softmax_forward_large(const T* x, T* y, T32* maximum, T32* sum_exp, int64_t rows, int64_t cols, int64_t x_stride_0,
                            int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t maximum_stride_0,
                            int64_t sum_exp_stride_0) {
-  softmax_forward_rows<1, 4, true, true, false, int64_t>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}},
-                                                         {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
-                                                         rows, cols, 0, 0);
+  softmax_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
+                                                                {y, {y_stride_0, y_stride_1}},
+                                                                {maximum, {maximum_stride_0}},
+                                                                {sum_exp, {sum_exp_stride_0}}, rows, cols, 0, 0);
 }

@@ -26,12 +26,13 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void softplus_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, Index rows, Index cols,
                                          T32 threshold) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> x_v[kVectors];
+  kw::Vector<T, kVector> x_v[kPieces];
+  Index row_v[kVectors];
+  Index first_col_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -39,16 +40,17 @@ KW_DEVICE void softplus_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T,
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+      x_v[v] = kw::load_piece<kVector>(x.at(row, first_col), whole);
+      row_v[v] = row;
+      first_col_v[v] = first_col;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index row = rows == 1 ? 0 : element / cols;
-      const Index first_col = element - row * cols;
+      const Index row = row_v[v];
+      const Index first_col = first_col_v[v];
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
@@ -56,7 +58,7 @@ KW_DEVICE void softplus_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T,
         const T32 chosen = threshold < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, threshold)));
         y_v[k] = T(chosen);
       }
-      kw::store_in_row<kRagged>(y.at(row, first_col), y_v, first_col, cols);
+      kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
 }
@@ -64,33 +66,36 @@ KW_DEVICE void softplus_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T,
 template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void softplus_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, Index rows, Index cols,
                                                  T32 threshold) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = cols, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = cols, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index row = point;
-  const Index shift = kRagged ? static_cast<Index>(y.offset(row, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> x_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y.offset(row, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> x_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_col < length) {
-      x_v[v] = kw::load_in_row<kVector, kRagged>(x.at(row, first_col), static_cast<int>(reach - first_col));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_col < end : edge) {
+      x_v[v] = kw::load_piece<kVector>(x.at(row, first_col), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_col = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_col < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_col < end : edge) {
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 chosen = threshold < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, threshold)));
         y_v[k] = T(chosen);
       }
-      kw::store_in_row<kRagged>(y.at(row, first_col), y_v, first_col, cols);
+      kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
 }

@@ -32,14 +32,16 @@ template <int kVector, int kElements, class Index>
 KW_DEVICE void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up,
                                         kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_gate,
                                         kw::Tensor<T, 3> grad_up, Index batch, Index seq, Index intermediate) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * seq * intermediate) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> up_v[kVectors];
-  kw::Vector<T, kVector> gate_v[kVectors];
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> up_v[kPieces];
+  kw::Vector<T, kVector> gate_v[kPieces];
+  Index i_batch_v[kVectors];
+  Index i_seq_v[kVectors];
+  Index first_i_intermediate_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -48,22 +50,21 @@ KW_DEVICE void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<
       const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
       const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
       const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
-      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
-          first_i_intermediate));
-      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, first_i_intermediate), whole);
+      up_v[v] = kw::load_piece<kVector>(up.at(i_batch, i_seq, first_i_intermediate), whole);
+      gate_v[v] = kw::load_piece<kVector>(gate.at(i_batch, i_seq, first_i_intermediate), whole);
+      i_batch_v[v] = i_batch;
+      i_seq_v[v] = i_seq;
+      first_i_intermediate_v[v] = first_i_intermediate;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
-      const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
-      const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
+      const Index i_batch = i_batch_v[v];
+      const Index i_seq = i_seq_v[v];
+      const Index first_i_intermediate = first_i_intermediate_v[v];
       kw::Vector<T, kVector> grad_gate_v;
       kw::Vector<T, kVector> grad_up_v;
       KW_UNROLL
@@ -76,10 +77,8 @@ KW_DEVICE void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<
         grad_gate_v[k] = T(sum);
         grad_up_v[k] = T(d_y_i * kw::round_to<T>(gate_i * sigmoid));
       }
-      kw::store_in_row<kRagged>(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, first_i_intermediate,
-          intermediate);
-      kw::store_in_row<kRagged>(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, first_i_intermediate,
-          intermediate);
+      kw::store_piece(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, whole);
+      kw::store_piece(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, whole);
     }
   }
 }
@@ -88,37 +87,39 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up,
                                                 kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_gate,
                                                 kw::Tensor<T, 3> grad_up, Index batch, Index seq, Index intermediate) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = intermediate, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = intermediate, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(grad_gate.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> d_y_v[kVectors];
-  kw::Vector<T, kVector> up_v[kVectors];
-  kw::Vector<T, kVector> gate_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_gate.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> d_y_v[kPieces];
+  kw::Vector<T, kVector> up_v[kPieces];
+  kw::Vector<T, kVector> gate_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_intermediate < length) {
-      d_y_v[v] = kw::load_in_row<kVector, kRagged>(d_y.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
-          first_i_intermediate));
-      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_intermediate = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head
+        : edges.at;
+    if (whole ? first_i_intermediate < end : edge) {
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, i_seq, first_i_intermediate), whole);
+      up_v[v] = kw::load_piece<kVector>(up.at(i_batch, i_seq, first_i_intermediate), whole);
+      gate_v[v] = kw::load_piece<kVector>(gate.at(i_batch, i_seq, first_i_intermediate), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_intermediate < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_intermediate = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head
+        : edges.at;
+    if (whole ? first_i_intermediate < end : edge) {
       kw::Vector<T, kVector> grad_gate_v;
       kw::Vector<T, kVector> grad_up_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 d_y_i = d_y_v[v][k];
         const T32 rounded = kw::round_to<T>(d_y_i * T32(up_v[v][k]));
         const T32 gate_i = gate_v[v][k];
@@ -127,10 +128,8 @@ KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw:
         grad_gate_v[k] = T(sum);
         grad_up_v[k] = T(d_y_i * kw::round_to<T>(gate_i * sigmoid));
       }
-      kw::store_in_row<kRagged>(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, first_i_intermediate,
-          intermediate);
-      kw::store_in_row<kRagged>(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, first_i_intermediate,
-          intermediate);
+      kw::store_piece(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, whole);
+      kw::store_piece(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, whole);
     }
   }
 }

@@ -26,13 +26,15 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up, kw::Tensor<T, 3> y,
                                        Index batch, Index seq, Index intermediate) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * seq * intermediate) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> gate_v[kVectors];
-  kw::Vector<T, kVector> up_v[kVectors];
+  kw::Vector<T, kVector> gate_v[kPieces];
+  kw::Vector<T, kVector> up_v[kPieces];
+  Index i_batch_v[kVectors];
+  Index i_seq_v[kVectors];
+  Index first_i_intermediate_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -41,27 +43,27 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
       const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
       const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
       const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
-      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
-          first_i_intermediate));
+      gate_v[v] = kw::load_piece<kVector>(gate.at(i_batch, i_seq, first_i_intermediate), whole);
+      up_v[v] = kw::load_piece<kVector>(up.at(i_batch, i_seq, first_i_intermediate), whole);
+      i_batch_v[v] = i_batch;
+      i_seq_v[v] = i_seq;
+      first_i_intermediate_v[v] = first_i_intermediate;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index i_batch = batch == 1 ? 0 : element / (seq * intermediate);
-      const Index i_seq = seq == 1 ? 0 : element / intermediate - i_batch * seq;
-      const Index first_i_intermediate = element - (i_batch * seq + i_seq) * intermediate;
+      const Index i_batch = i_batch_v[v];
+      const Index i_seq = i_seq_v[v];
+      const Index first_i_intermediate = first_i_intermediate_v[v];
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 gate_i = gate_v[v][k];
         y_v[k] = T(kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_v[v][k]));
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_intermediate), y_v, first_i_intermediate, intermediate);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_intermediate), y_v, whole);
     }
   }
 }
@@ -69,37 +71,40 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
 template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up,
                                                kw::Tensor<T, 3> y, Index batch, Index seq, Index intermediate) {
-  constexpr int kVectors = kElements / kVector;
-  const Index length = intermediate, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const Index length = intermediate, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index i_batch = batch == 1 ? 0 : point / seq;
   const Index i_seq = point - i_batch * seq;
-  const Index shift = kRagged ? static_cast<Index>(y.offset(i_batch, i_seq, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> gate_v[kVectors];
-  kw::Vector<T, kVector> up_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(y.offset(i_batch, i_seq, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> gate_v[kPieces];
+  kw::Vector<T, kVector> up_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_intermediate < length) {
-      gate_v[v] = kw::load_in_row<kVector, kRagged>(gate.at(i_batch, i_seq, first_i_intermediate),
-          static_cast<int>(reach - first_i_intermediate));
-      up_v[v] = kw::load_in_row<kVector, kRagged>(up.at(i_batch, i_seq, first_i_intermediate), static_cast<int>(reach -
-          first_i_intermediate));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_intermediate = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head
+        : edges.at;
+    if (whole ? first_i_intermediate < end : edge) {
+      gate_v[v] = kw::load_piece<kVector>(gate.at(i_batch, i_seq, first_i_intermediate), whole);
+      up_v[v] = kw::load_piece<kVector>(up.at(i_batch, i_seq, first_i_intermediate), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_intermediate = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_intermediate < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_intermediate = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head
+        : edges.at;
+    if (whole ? first_i_intermediate < end : edge) {
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 gate_i = gate_v[v][k];
         y_v[k] = T(kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_v[v][k]));
       }
-      kw::store_in_row<kRagged>(y.at(i_batch, i_seq, first_i_intermediate), y_v, first_i_intermediate, intermediate);
+      kw::store_piece(y.at(i_batch, i_seq, first_i_intermediate), y_v, whole);
     }
   }
 }

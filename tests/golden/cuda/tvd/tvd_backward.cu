@@ -28,16 +28,17 @@ using T32 = kw::wide<T>;
 template <int kVector, int kElements, class Index>
 KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<const T, 0> d_y,
                                      kw::Tensor<T, 2> grad_p, kw::Tensor<T, 2> grad_q, Index tokens, Index vocab) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 product = kw::round_to<T>(d_y_i * T32(0.5));
   const T32 quotient = kw::round_to<T>(kw::divide(product, T32(tokens)));
   const Index vectors = (tokens * vocab) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> p_v[kVectors];
-  kw::Vector<T, kVector> q_v[kVectors];
+  kw::Vector<T, kVector> p_v[kPieces];
+  kw::Vector<T, kVector> q_v[kPieces];
+  Index token_v[kVectors];
+  Index first_i_vocab_v[kVectors];
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
@@ -45,17 +46,18 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const 
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      p_v[v] = kw::load_in_row<kVector, kRagged>(p.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-      q_v[v] = kw::load_in_row<kVector, kRagged>(q.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+      p_v[v] = kw::load_piece<kVector>(p.at(token, first_i_vocab), whole);
+      q_v[v] = kw::load_piece<kVector>(q.at(token, first_i_vocab), whole);
+      token_v[v] = token;
+      first_i_vocab_v[v] = first_i_vocab;
     }
   }
   KW_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const Index vector = first + v * kw::threads();
     if (vector < vectors) {
-      const Index element = vector * kVector;
-      const Index token = tokens == 1 ? 0 : element / vocab;
-      const Index first_i_vocab = element - token * vocab;
+      const Index token = token_v[v];
+      const Index first_i_vocab = first_i_vocab_v[v];
       kw::Vector<T, kVector> grad_p_v;
       kw::Vector<T, kVector> grad_q_v;
       KW_UNROLL
@@ -64,8 +66,8 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const 
         grad_p_v[k] = T(grad_p_i);
         grad_q_v[k] = T(-grad_p_i);
       }
-      kw::store_in_row<kRagged>(grad_p.at(token, first_i_vocab), grad_p_v, first_i_vocab, vocab);
-      kw::store_in_row<kRagged>(grad_q.at(token, first_i_vocab), grad_q_v, first_i_vocab, vocab);
+      kw::store_piece(grad_p.at(token, first_i_vocab), grad_p_v, whole);
+      kw::store_piece(grad_q.at(token, first_i_vocab), grad_q_v, whole);
     }
   }
 }
@@ -74,40 +76,43 @@ template <int kVector, int kElements, bool kRagged, class Index>
 KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q,
                                              kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_p,
                                              kw::Tensor<T, 2> grad_q, Index tokens, Index vocab) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 product = kw::round_to<T>(d_y_i * T32(0.5));
   const T32 quotient = kw::round_to<T>(kw::divide(product, T32(tokens)));
-  const Index length = vocab, piece = kw::threads() * kElements;
-  const Index pieces = (length + (kRagged ? kVector - 1 : 0) + piece - 1) / piece;
-  const Index point = kw::block() / pieces, start = (kw::block() - point * pieces) * piece;
+  const Index length = vocab, share = kw::threads() * kElements;
+  const Index shares = (length + share - 1) / share;
+  const Index point = kw::block() / shares, start = (kw::block() - point * shares) * share;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(grad_p.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(kw::blocks() / pieces - point, length) : 0;
-  kw::Vector<T, kVector> p_v[kVectors];
-  kw::Vector<T, kVector> q_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(grad_p.offset(token, 0), length, start + kw::thread());
+  const Index end = edges.end(length);
+  const bool edge = edges.at >= 0 && start == 0;
+  kw::Vector<T, kVector> p_v[kPieces];
+  kw::Vector<T, kVector> q_v[kPieces];
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_vocab < length) {
-      p_v[v] = kw::load_in_row<kVector, kRagged>(p.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
-      q_v[v] = kw::load_in_row<kVector, kRagged>(q.at(token, first_i_vocab), static_cast<int>(reach - first_i_vocab));
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_vocab < end : edge) {
+      p_v[v] = kw::load_piece<kVector>(p.at(token, first_i_vocab), whole);
+      q_v[v] = kw::load_piece<kVector>(q.at(token, first_i_vocab), whole);
     }
   }
   KW_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const Index first_i_vocab = start + (v * kw::threads() + kw::thread()) * kVector - shift;
-    if (first_i_vocab < length) {
+  for (int v = 0; v < kPieces; ++v) {
+    const bool whole = v < kVectors;
+    const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
+    if (whole ? first_i_vocab < end : edge) {
       kw::Vector<T, kVector> grad_p_v;
       kw::Vector<T, kVector> grad_q_v;
       KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 grad_p_i = kw::round_to<T>(quotient * kw::sign(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k]))));
         grad_p_v[k] = T(grad_p_i);
         grad_q_v[k] = T(-grad_p_i);
       }
-      kw::store_in_row<kRagged>(grad_p.at(token, first_i_vocab), grad_p_v, first_i_vocab, vocab);
-      kw::store_in_row<kRagged>(grad_q.at(token, first_i_vocab), grad_q_v, first_i_vocab, vocab);
+      kw::store_piece(grad_p.at(token, first_i_vocab), grad_p_v, whole);
+      kw::store_piece(grad_q.at(token, first_i_vocab), grad_q_v, whole);
     }
   }
 }

@@ -24,46 +24,46 @@
 using T = KW_T;
 using T32 = kw::wide<T>;
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, kw::Tensor<T, 1> reduced,
                                 Index tokens, Index vocab, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = vocab, points = tokens;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
   const Index token = point;
-  const Index shift = kRagged ? static_cast<Index>(p.offset(token, 0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T, kVector> p_v[kVectors];
-  kw::Vector<T, kVector> q_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(p.offset(token, 0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T, kVector> p_v[kPieces];
+  kw::Vector<T, kVector> q_v[kPieces];
   kw::Total<kStreamed, T32> sum_sum_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        p_v[v] = kw::load_in_row<kVector, kRagged>(p.at(token, element), static_cast<int>(reach - element));
-        q_v[v] = kw::load_in_row<kVector, kRagged>(q.at(token, element), static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        p_v[v] = kw::load_piece<kVector>(p.at(token, element), whole);
+        q_v[v] = kw::load_piece<kVector>(q.at(token, element), whole);
       }
     }
     T32 sum_sum_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, vocab);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) sum_sum_part += kw::abs(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k])));
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          sum_sum_part += kw::abs(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k])));
         }
       }
     }
@@ -84,116 +84,120 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
 KW_KERNEL(128, 1)
 void tvd_forward_short(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                        int64_t q_stride_0, int lanes) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                         {reduced, {1}}, tokens, vocab, lanes, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({p, {p_stride_0, 1}},
+                                                                               {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                               tokens, vocab, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<5, 20, T>()))
 void tvd_forward(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0, int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, false, int>({p, {p_stride_0, 1}},
-                                                                                               {q, {q_stride_0, 1}},
-                                                                                               {reduced, {1}}, tokens,
-                                                                                               vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Longer rows of narrow elements.
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void tvd_forward_long(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                       int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                        {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({p, {p_stride_0, 1}},
+                                                                              {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                              tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void tvd_forward_wide(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                       int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, false, int>({p, {p_stride_0, 1}},
-                                                                                              {q, {q_stride_0, 1}},
-                                                                                              {reduced, {1}}, tokens,
-                                                                                              vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, false, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void tvd_forward_streamed(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                           int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                      {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                             {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(128, 1)
 void tvd_forward_short_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                               int64_t q_stride_0, int lanes) {
-  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                        {reduced, {1}}, tokens, vocab, lanes, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({p, {p_stride_0, 1}},
+                                                                              {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                              tokens, vocab, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<4, 16, T>()))
+KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<3, 12, T>()))
 void tvd_forward_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                         int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, int>({p, {p_stride_0, 1}},
-                                                                                              {q, {q_stride_0, 1}},
-                                                                                              {reduced, {1}}, tokens,
-                                                                                              vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<256, 512, T>()), 1)
+void tvd_forward_long_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
+                             int64_t q_stride_0) {
+  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({p, {p_stride_0, 1}},
+                                                                              {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                              tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void tvd_forward_wide_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                              int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, int>({p, {p_stride_0, 1}},
-                                                                                             {q, {q_stride_0, 1}},
-                                                                                             {reduced, {1}}, tokens,
-                                                                                             vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, true, true, int>(
+      {p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void tvd_forward_streamed_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                                  int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
-                                                                     {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<kw::vector_length<T>(), 8, true, true, false, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                            {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // Any strides.
 KW_KERNEL(512, 1)
 void tvd_forward_strided(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                          int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
-                                                 {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<1, 4, true, true, false, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
+                                                        {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void tvd_forward_large(const T* p, const T* q, T* reduced, int64_t tokens, int64_t vocab, int64_t p_stride_0,
                        int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, int64_t>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
-                                                     {reduced, {1}}, tokens, vocab, 0, 0);
+  tvd_forward_rows<1, 4, true, true, false, false, int64_t>({p, {p_stride_0, p_stride_1}},
+                                                            {q, {q_stride_0, q_stride_1}}, {reduced, {1}}, tokens,
+                                                            vocab, 0, 0);
 }
 
 template <int kVector, int kElements, class Index>
 KW_DEVICE void tvd_forward_2_elements(kw::Tensor<const T, 1> reduced, kw::Tensor<T32, 1> v1_slices, Index tokens,
                                       Index workers) {
-  constexpr int kVectors = kElements / kVector;
-  constexpr bool kRagged = false;
-  constexpr Index reach = 0;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors;
+  constexpr bool kRagged = false, whole = true;
   KW_SHARED(T32, v1_slices_sum_parts, kw::kMostWarps);
   const Index vectors = tokens / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
   kw::Total<true, T32> v1_slices_total = 0;
   for (Index start = kw::block() * step; start < vectors; start += kw::blocks() * step) {
     const Index first = start + kw::thread();
-    kw::Vector<T, kVector> reduced_v[kVectors];
+    kw::Vector<T, kVector> reduced_v[kPieces];
     KW_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
         const Index element = vector * kVector;
-        reduced_v[v] = kw::load_in_row<kVector, kRagged>(reduced.at(element), static_cast<int>(reach - element));
+        reduced_v[v] = kw::load_piece<kVector>(reduced.at(element), whole);
       }
     }
     KW_UNROLL
@@ -238,43 +242,43 @@ void tvd_forward_2_large(const T* reduced, T32* v1_slices, int64_t tokens, int64
   tvd_forward_2_elements<1, 4, int64_t>({reduced, {1}}, {v1_slices, {1}}, tokens, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kRagged, class Index>
+template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
 KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v1_slices, Index workers,
                                          Index tokens, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector;
+  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, v1_total_parts, kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = workers, points = 1;
-  const Index all = length + (kRagged ? kVector - 1 : 0);
-  const Index tiles = kStreamed ? (all + kElements * lanes - 1) / (kElements * lanes) : 1;
+  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
-  const Index end = inside ? length : -kVector;
-  const Index shift = kRagged ? static_cast<Index>(v1_slices.offset(0) % kVector) : 0;
-  const Index reach = kRagged ? kw::reach<kVector>(points - point, length) : 0;
-  kw::Vector<T32, kVector> v1_slices_v[kVectors];
+  const kw::Edges<kVector, kRagged, Index> edges(v1_slices.offset(0), length, lane);
+  const Index end = inside ? edges.end(length) : -kVector;
+  const bool edge = inside && edges.at >= 0;
+  kw::Vector<T32, kVector> v1_slices_v[kPieces];
   kw::Total<kStreamed, T32> v1_total_total = 0;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + lane) * kVector - shift;
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
       const Index slot = (tile * kVectors + v) * lanes + lane;
-      if (element < end) {
-        v1_slices_v[v] = kw::load_in_row<kVector, kRagged>(v1_slices.at(element), static_cast<int>(reach - element));
+      const Index element = whole ? slot * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
+        v1_slices_v[v] = kw::load_piece<kVector>(v1_slices.at(element), whole);
       }
     }
     T32 v1_total_part = 0;
     KW_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const Index element = ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector - shift;
-      if (element < end) {
-        const uint32_t row_mask = kw::in_row<kVector>(element, workers);
+    for (int v = 0; v < kPieces; ++v) {
+      const bool whole = v < kVectors;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
+      if (whole ? element < end : edge && tile == 0) {
         KW_UNROLL
-        for (int k = 0; k < kVector; ++k) {
-          if (!kRagged || row_mask >> k & 1) v1_total_part += v1_slices_v[v][k];
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          v1_total_part += v1_slices_v[v][k];
         }
       }
     }
@@ -296,5 +300,5 @@ KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T3
 // One block has all numbers that others left.
 KW_KERNEL(1024, 1)
 void tvd_forward_2_totals(T* y, const T32* v1_slices, int64_t workers, int64_t tokens) {
-  tvd_forward_2_totals_rows<1, 4, false, true, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
+  tvd_forward_2_totals_rows<1, 4, false, true, true, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
 }

@@ -41,7 +41,7 @@ import triton.language as tl
 
 
 @triton.jit
-def derf_forward(x, alpha, shift_, weight, bias, y, batch_seq, hidden, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def derf_forward(x, alpha, shift, weight, bias, y, batch_seq, hidden, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     tile = tl.program_id(0).to(tl.int64)
     i_batch_seq = tile // tl.cdiv(hidden, BLOCK) * ROWS + tl.arange(0, ROWS)[:, None]
     first = (tile % tl.cdiv(hidden, BLOCK) * BLOCK).to(tl.int32)
@@ -50,8 +50,8 @@ def derf_forward(x, alpha, shift_, weight, bias, y, batch_seq, hidden, ROWS: tl.
     weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
     alpha_i = tl.load(alpha).to(tl.float32)
     x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-    shift__i = tl.load(shift_).to(tl.float32)
-    sum = ((alpha_i * x_i).to(x.dtype.element_ty).to(tl.float32) + shift__i).to(x.dtype.element_ty).to(tl.float32)
+    shift_i = tl.load(shift).to(tl.float32)
+    sum = ((alpha_i * x_i).to(x.dtype.element_ty).to(tl.float32) + shift_i).to(x.dtype.element_ty).to(tl.float32)
     product = (weight_i * tl.erf(sum).to(x.dtype.element_ty).to(tl.float32)).to(y.dtype.element_ty).to(tl.float32)
     bias_i = tl.load(bias + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
     tl.store(y + i_batch_seq * hidden + i_hidden, product + bias_i, mask=mask)
@@ -61,7 +61,7 @@ def derf_forward(x, alpha, shift_, weight, bias, y, batch_seq, hidden, ROWS: tl.
 def derf_backward(
     x,
     alpha,
-    shift_,
+    shift,
     weight,
     d_y,
     grad_x,
@@ -82,7 +82,7 @@ def derf_backward(
     grad_alpha_sum = tl.full([REDUCED, BLOCK], 0.0, dtype=tl.float32)
     grad_shift_sum = tl.full([REDUCED, BLOCK], 0.0, dtype=tl.float32)
     alpha_i = tl.load(alpha).to(tl.float32)
-    shift__i = tl.load(shift_).to(tl.float32)
+    shift_i = tl.load(shift).to(tl.float32)
     weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
     sum_tile = tl.full([REDUCED, BLOCK], 0.0, dtype=tl.float32)
     sum_d_y_tile = tl.full([REDUCED, BLOCK], 0.0, dtype=tl.float32)
@@ -91,7 +91,7 @@ def derf_backward(
         mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
         d_y_i = tl.load(d_y + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        sum_2 = ((alpha_i * x_i).to(x.dtype.element_ty).to(tl.float32) + shift__i).to(x.dtype.element_ty).to(tl.float32)
+        sum_2 = ((alpha_i * x_i).to(x.dtype.element_ty).to(tl.float32) + shift_i).to(x.dtype.element_ty).to(tl.float32)
         product = (d_y_i * tl.erf(sum_2).to(x.dtype.element_ty).to(tl.float32)).to(d_y.dtype.element_ty).to(tl.float32)
         rounded = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(x.dtype.element_ty).to(tl.float32)
         exp = tl.exp(-(sum_2 * sum_2).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)

@@ -23,7 +23,7 @@ def promoted(a, b):
 def derf_forward_general(
     x,
     alpha,
-    shift_,
+    shift,
     weight,
     bias,
     y,
@@ -51,8 +51,8 @@ def derf_forward_general(
     weight_i = wide(tl.load(weight + i_hidden * weight_stride_0, mask=i_hidden < hidden, other=0))
     alpha_i = wide(tl.load(alpha))
     x_i = wide(tl.load(x + i_batch * x_stride_0 + i_seq * x_stride_1 + i_hidden * x_stride_2, mask=mask, other=0))
-    shift__i = wide(tl.load(shift_))
-    sum = wide((wide((alpha_i * x_i).to(x.dtype.element_ty)) + shift__i).to(x.dtype.element_ty))
+    shift_i = wide(tl.load(shift))
+    sum = wide((wide((alpha_i * x_i).to(x.dtype.element_ty)) + shift_i).to(x.dtype.element_ty))
     product = wide((weight_i * wide(tl.erf(sum).to(x.dtype.element_ty))).to(y.dtype.element_ty))
     bias_i = wide(tl.load(bias + i_hidden * bias_stride_0, mask=i_hidden < hidden, other=0))
     tl.store(y + i_batch * y_stride_0 + i_seq * y_stride_1 + i_hidden * y_stride_2, product + bias_i, mask=mask)
@@ -62,7 +62,7 @@ def derf_forward_general(
 def derf_backward_general(
     x,
     alpha,
-    shift_,
+    shift,
     weight,
     d_y,
     grad_x,
@@ -94,7 +94,7 @@ def derf_backward_general(
     grad_alpha_sum = tl.full([REDUCED, BLOCK], 0.0, dtype=grad_alpha_slices.dtype.element_ty)
     grad_shift_sum = tl.full([REDUCED, BLOCK], 0.0, dtype=grad_alpha_slices.dtype.element_ty)
     alpha_i = wide(tl.load(alpha))
-    shift__i = wide(tl.load(shift_))
+    shift_i = wide(tl.load(shift))
     weight_i = wide(tl.load(weight + i_hidden * weight_stride_0, mask=i_hidden < hidden, other=0))
     sum_tile = tl.full(
         [REDUCED, BLOCK], 0.0, dtype=promoted(promoted(alpha.dtype.element_ty, weight.dtype.element_ty), tl.float32)
@@ -111,7 +111,7 @@ def derf_backward_general(
             tl.load(d_y + i_batch * d_y_stride_0 + i_seq * d_y_stride_1 + i_hidden * d_y_stride_2, mask=mask, other=0)
         )
         x_i = wide(tl.load(x + i_batch * x_stride_0 + i_seq * x_stride_1 + i_hidden * x_stride_2, mask=mask, other=0))
-        sum_2 = wide((wide((alpha_i * x_i).to(x.dtype.element_ty)) + shift__i).to(x.dtype.element_ty))
+        sum_2 = wide((wide((alpha_i * x_i).to(x.dtype.element_ty)) + shift_i).to(x.dtype.element_ty))
         product = wide((d_y_i * wide(tl.erf(sum_2).to(x.dtype.element_ty))).to(d_y.dtype.element_ty))
         rounded = wide(wide((d_y_i * weight_i).to(d_y.dtype.element_ty)).to(x.dtype.element_ty))
         exp = wide(tl.exp(-wide((sum_2 * sum_2).to(x.dtype.element_ty))).to(x.dtype.element_ty))
