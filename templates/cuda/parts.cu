@@ -102,17 +102,5 @@ for (int v = 0; v < kPieces; ++v) {
 }
 KW_STATEMENTS(others)
 // end
-
-  // Likewise, of tensors that are read in one stage only.
-// skeleton fetch_other
-KW_UNROLL
-for (int v = 0; v < kPieces; ++v) {
-  const bool whole = v < kVectors;
-  const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
-  if (whole ? element < end : edge) {
-    KW_STATEMENTS(loads)
-  }
-}
-// end
 }
 // clang-format on

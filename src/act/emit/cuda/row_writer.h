@@ -618,8 +618,19 @@ class RowWriter : public Writer {
       copies.line(held.name + "[v] = " + cache_of(held) + "[slot];");
       loads.line(loaded(held));
     }
-    Lines other;
-    if (!others.empty()) other = Skeleton::load(kPartsFile, "fetch_other").statements("loads", others).fill();
+    Lines other;  // what one stage alone reads
+    if (!others.empty()) {
+      other.line("KW_UNROLL");
+      other.open("for (int v = 0; v < kPieces; ++v) {");
+      other.line("const bool whole = v < kVectors;");
+      other.line(
+          "const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head "
+          ": edges.at;");
+      other.open("if (whole ? element < end : edge) {");
+      other.append(others);
+      other.close();
+      other.close();
+    }
     if (loads.empty()) return other;
     return Skeleton::load(kPartsFile, "fetch")
         .statements("copies", copies)
