@@ -378,23 +378,26 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   }
   // One element, two along every axis, three, each drawn several times: what a sum over many hides, a sum over few
   // shows. A logarithm is seen where numbers are positive, and a rounding before a scalar where that is not one or a
-  // half.
+  // half. Two along every axis show a rounding in one of many draws, where the math takes the branch that has it; a
+  // tensor of one element comes to a threshold in as few.
   for (std::size_t m = 0; m < mixtures.size(); ++m)
-    for (int draw = 0; draw < 18; ++draw) {
-      const Sizes sizes = fitted(subject, "", 0, 1 + draw % 3);
+    for (int draw = 0; draw < (m == 0 ? 36 : 27); ++draw) {
+      const Sizes sizes = fitted(subject, "", 0, draw < 18 ? 1 + draw % 3 : 2);
       if (!admits(subject, sizes, options.most_elements)) continue;
-      const Values values = draw == 4       ? Values::Subnormal
-                            : draw == 8     ? Values::Landmarks
-                            : draw % 2 == 1 ? Values::Positive
-                                            : Values::Ordinary;
-      add({.types = mixtures[m], .sizes = sizes, .values = values, .other_scalars = draw >= 9});
+      const Values values = draw == 4                    ? Values::Subnormal
+                            : draw == 8 || draw >= 27    ? Values::Landmarks
+                            : draw < 18 && draw % 2 == 1 ? Values::Positive
+                                                         : Values::Ordinary;
+      const bool other_scalars = draw >= 9 && draw < 27;
+      add({.types = mixtures[m], .sizes = sizes, .values = values, .other_scalars = other_scalars});
     }
   return cases;
 }
 
 namespace {
 
-// The numbers that the math names, and zero.
+// The numbers that the math names, and zero; and numbers a little beyond, for which another threshold would hold. Where
+// it takes exponentials, what becomes these, too.
 std::vector<double> landmarks_of(const ir::Graph& graph) {
   std::set<double> numbers = {0};
   for (const ir::Node& node : graph.nodes)
@@ -403,7 +406,15 @@ std::vector<double> landmarks_of(const ir::Graph& graph) {
     if (input.kind == ir::InputKind::Scalar && input.default_value)
       numbers.insert(std::fabs(input.default_value->number()));
   std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
-  return {numbers.begin(), numbers.end()};
+  constexpr double kBeyond = 1.25;
+  std::set<double> all = numbers;
+  for (const double number : numbers) all.insert(number * kBeyond);
+  const bool has_exponentials =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const ir::Node& node) { return node.op == ir::Op::Exp; });
+  if (has_exponentials)
+    for (const double number : std::set<double>(all))
+      if (number > 0) all.insert(std::fabs(std::log(number)));
+  return {all.begin(), all.end()};
 }
 
 }  // namespace

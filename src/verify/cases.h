@@ -35,7 +35,7 @@ struct Case {
 struct CaseOptions {
   std::uint64_t seed = 0;
   std::int64_t most_elements = 150'000;  // of the largest tensor: what the interpreter can do quickly
-  std::int64_t most_to_reach = 150'000;  // likewise, of a shape that alone reaches a kernel
+  std::int64_t most_to_reach = 300'000;  // likewise, of a shape that alone reaches a kernel
   std::int64_t most_in_parts = 0;        // likewise, of one with parts of a sum from many blocks
   kernel::Machine machine;               // that decides which kernels a shape reaches
   bool only_own_types = false;
