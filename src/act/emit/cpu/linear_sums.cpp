@@ -122,8 +122,13 @@ class LinearSums {
         stage(s - 1).after.push_back(v);
         return v;
       };
-      for (size_t i = term.factors.size(); i-- > 0;)
-        product = compute(term.factors[i].first, {product, term.factors[i].second});
+      for (size_t i = term.factors.size(); i-- > 0;) {
+        const auto [op, factor] = term.factors[i];
+        product = compute(op, {product, factor});
+        // Infinite, it would make terms of both signs so, and their sum no number.
+        if (op == Op::Mul && stages_before(factor) > 0)
+          product = compute(Op::Add, {product, compute(Op::Sub, {factor, factor})});
+      }
       if (total == kNoValue)
         total = term.negative ? compute(Op::Neg, {product}) : product;
       else

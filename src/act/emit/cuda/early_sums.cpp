@@ -75,7 +75,12 @@ class EarlySums {
     Map map = *found;
     for (size_t i = 0; i < map.args.size(); ++i)
       if (which < 0 || static_cast<size_t>(which) == i) map.args[i] = sum_of(map.args[i], result, reduced, to, before);
-    return add(map, result);
+    const ValueId sum = add(map, result);
+    if (which < 0 || map.op != Op::Mul) return sum;
+    // An infinite factor would make terms of both signs so, and their sum no number.
+    const ValueId factor = map.args[static_cast<size_t>(1 - which)];
+    if (is_early(factor, before) || kernel_[factor].type != result.type) return sum;
+    return add(Map{Op::Add, {sum, add(Map{Op::Sub, {factor, factor}}, result)}}, result);
   }
 
   bool move(Stage& stage, Stage& to, size_t before) {

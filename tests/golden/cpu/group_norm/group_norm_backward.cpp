@@ -112,7 +112,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       const T32 sum_2 = T32(sum_2_total);
       const T32 sum_3 = T32(sum_3_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      const T32 quotient_2 = (sum_2 * rstd_i + sum_3 * quotient * T32(2.0)) / T32(height * width * (channels / 32));
+      const T32 sum_4 = sum_2 * rstd_i + (sum_3 * quotient + (quotient - quotient)) * T32(2.0);
+      const T32 quotient_2 = sum_4 / T32(height * width * (channels / 32));
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
@@ -125,8 +126,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto product_2 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
-              grad_x_tile[i_width - tile] = sum_4 - quotient_2;
+              const auto sum_5 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
+              grad_x_tile[i_width - tile] = sum_5 - quotient_2;
             });
             grad_x_block.finish(end - tile);
           }

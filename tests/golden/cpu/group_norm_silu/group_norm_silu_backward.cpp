@@ -126,7 +126,8 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
       const T32 sum_2 = T32(sum_2_total);
       const T32 sum_3 = T32(sum_3_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      const T32 quotient_2 = (sum_2 * rstd_i + sum_3 * quotient * T32(2.0)) / T32(height * width * (channels / 32));
+      const T32 sum_5 = sum_2 * rstd_i + (sum_3 * quotient + (quotient - quotient)) * T32(2.0);
+      const T32 quotient_2 = sum_5 / T32(height * width * (channels / 32));
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);

@@ -111,7 +111,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       const T32 quotient = kw::round_own<T>(kw::round_own<T>(sum / by_std_i) / kw::round_multiple<T>(T32(2.0) * std_i));
       const T32 d_var = -quotient;
       const T32 quotient_2 = d_var / T32(height * width);
-      const T32 quotient_3 = sum_3 * quotient_2 * T32(2.0) / T32(height * width);
+      const T32 quotient_3 = (sum_3 * quotient_2 + (quotient_2 - quotient_2)) * T32(2.0) / T32(height * width);
       const T32 quotient_4 = kw::round_own<T>(sum_2 / T32(height * width));
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);

@@ -93,7 +93,8 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const T32 sum_2 = T32(sum_2_total);
       const T32 sum_3 = T32(sum_3_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
-      const T32 quotient_2 = (sum_2 * rstd_i + sum_3 * quotient * T32(2.0)) / T32(cols);
+      const T32 sum_4 = sum_2 * rstd_i + (sum_3 * quotient + (quotient - quotient)) * T32(2.0);
+      const T32 quotient_2 = sum_4 / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -102,8 +103,8 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         kw::prefetch(x_row, cols + tile, end - tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto product_2 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
-          const auto sum_4 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
-          grad_x_tile[col - tile] = sum_4 - quotient_2;
+          const auto sum_5 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
+          grad_x_tile[col - tile] = sum_5 - quotient_2;
         });
         grad_x_block.finish(end - tile);
       }

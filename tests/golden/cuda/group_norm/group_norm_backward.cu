@@ -218,9 +218,11 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     const T32 factor = T32(2.0) * quotient;
     const T32 v24_early_ = v24_early * rstd_i;
     const T32 v24_early___ = quotient * v24_early__;
-    const T32 v24_early____ = T32(2.0) * v24_early___;
-    const T32 v24_early_____ = v24_early_ + v24_early____;
-    const T32 quotient_2 = kw::divide(v24_early_____, T32(height * width * (channels / 32)));
+    const T32 v24_early____ = quotient - quotient;
+    const T32 v24_early_____ = v24_early___ + v24_early____;
+    const T32 v24_early______ = T32(2.0) * v24_early_____;
+    const T32 v24_early_______ = v24_early_ + v24_early______;
+    const T32 quotient_2 = kw::divide(v24_early_______, T32(height * width * (channels / 32)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;

@@ -232,9 +232,11 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     const T32 factor = T32(2.0) * quotient;
     const T32 v41_early_ = v41_early * rstd_i;
     const T32 v41_early___ = quotient * v41_early__;
-    const T32 v41_early____ = T32(2.0) * v41_early___;
-    const T32 v41_early_____ = v41_early_ + v41_early____;
-    const T32 quotient_2 = kw::divide(v41_early_____, T32(height * width * (channels / 32)));
+    const T32 v41_early____ = quotient - quotient;
+    const T32 v41_early_____ = v41_early___ + v41_early____;
+    const T32 v41_early______ = T32(2.0) * v41_early_____;
+    const T32 v41_early_______ = v41_early_ + v41_early______;
+    const T32 quotient_2 = kw::divide(v41_early_______, T32(height * width * (channels / 32)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;

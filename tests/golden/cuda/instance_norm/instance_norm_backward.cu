@@ -218,8 +218,10 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     const T32 quotient_4 = kw::divide(d_var, T32(height * width));
     const T32 factor = T32(2.0) * quotient_4;
     const T32 v24_early_ = quotient_4 * v24_early;
-    const T32 v24_early__ = T32(2.0) * v24_early_;
-    const T32 quotient_5 = kw::divide(v24_early__, T32(height * width));
+    const T32 v24_early__ = quotient_4 - quotient_4;
+    const T32 v24_early___ = v24_early_ + v24_early__;
+    const T32 v24_early____ = T32(2.0) * v24_early___;
+    const T32 quotient_5 = kw::divide(v24_early____, T32(height * width));
     const T32 quotient_6 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;

@@ -225,9 +225,11 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 factor = T32(2.0) * quotient;
     const T32 v24_early_ = v24_early * rstd_i;
     const T32 v24_early___ = quotient * v24_early__;
-    const T32 v24_early____ = T32(2.0) * v24_early___;
-    const T32 v24_early_____ = v24_early_ + v24_early____;
-    const T32 quotient_2 = kw::divide(v24_early_____, T32(cols));
+    const T32 v24_early____ = quotient - quotient;
+    const T32 v24_early_____ = v24_early___ + v24_early____;
+    const T32 v24_early______ = T32(2.0) * v24_early_____;
+    const T32 v24_early_______ = v24_early_ + v24_early______;
+    const T32 quotient_2 = kw::divide(v24_early_______, T32(cols));
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
