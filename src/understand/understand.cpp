@@ -83,9 +83,19 @@ Result<profile::Files> folder_files(const profile::Profile& profile, const Readi
   return files;
 }
 
+// "level1/38_L1Norm_.py" → "L1Norm_".
+std::string file_stem(const std::string& path) {
+  std::string stem = path.substr(path.find_last_of('/') + 1);
+  stem.resize(std::min(stem.size(), stem.find('.')));
+  return stem.substr(std::min(stem.size(), stem.find_first_not_of("0123456789_-")));
+}
+
 std::string default_name(const Reading& reading, const LocatedSource& source) {
   if (!source.name.empty()) return snake_case(source.name);
-  if (!reading.entry.empty()) return snake_case(reading.entry);
+  if (!reading.entry.empty()) {
+    const std::string name = snake_case(reading.entry), stem = file_stem(source.path);
+    return says_nothing(name) && !source.text && !stem.empty() ? snake_case(stem) : name;
+  }
   return snake_case(reading.graph.name);
 }
 

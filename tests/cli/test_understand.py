@@ -62,6 +62,21 @@ def test_a_module_becomes_a_folder_with_source_reference_profile_and_schedules(k
     assert files["source.py"].decode() == NORM
 
 
+@pytest.mark.parametrize("name", ["Model", "Net", "Layer"])
+def test_a_class_whose_name_says_nothing_is_named_after_its_file(kw, tmp_path, name):
+    (tmp_path / "38_L1Norm_.py").write_text(NORM.replace("RMSNorm", name))
+    assert kw("understand", "38_L1Norm_.py").returncode == 0
+    text = (tmp_path / "kernels/l1_norm/profile.yaml").read_text()
+    assert "names: {function: l1_norm, module: L1Norm, autograd: L1NormFunction}" in text
+
+
+@pytest.mark.parametrize("file", ["12.py", "_.py"])
+def test_where_its_file_says_nothing_either_the_class_names_the_kernel(kw, tmp_path, file):
+    (tmp_path / file).write_text(NORM.replace("RMSNorm", "Model"))
+    assert kw("understand", file).returncode == 0
+    assert (tmp_path / "kernels/model/profile.yaml").exists()
+
+
 def test_the_same_source_gives_the_same_bytes(kw, tmp_path):
     (tmp_path / "norm.py").write_text(NORM)
     assert kw("understand", "norm.py", "--workspace", "a").returncode == 0

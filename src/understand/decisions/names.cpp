@@ -1,6 +1,7 @@
 // Names of what is generated: from the op's own, in the style that each thing has in PyTorch code.
 #include "understand/decisions/names.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -68,6 +69,12 @@ std::string snake_case(std::string_view given) {
   return out;
 }
 
+bool says_nothing(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "model", "module", "net", "network", "layer", "block", "op", "forward", "f", "fn", "function", "kernel"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 std::string camel_case(std::string_view name) {
   std::string out;
   bool begins = true;
@@ -85,11 +92,12 @@ std::string camel_case(std::string_view name) {
 Status decide_names(Subject& subject) {
   const std::string& name = subject.profile.name;
   profile::Names& names = subject.profile.names;
-  const std::string module =
-      subject.reading.is_module && !subject.reading.entry.empty() ? subject.reading.entry : camel_case(name);
+  const std::string& entry = subject.reading.entry;
+  const bool own = subject.reading.is_module && !entry.empty() && !says_nothing(snake_case(entry));
+  const std::string module = own ? entry : camel_case(name);
   KW_CHECK(take_name(subject, "name.function", names.function, name, "the kernel's own name"));
   KW_CHECK(take_name(subject, "name.module", names.module, module,
-                     subject.reading.is_module ? "the class that was read" : "the kernel's name as a class"));
+                     own ? "the class that was read" : "the kernel's name as a class"));
   return take_name(subject, "name.autograd", names.autograd, camel_case(name) + "Function",
                    "the kernel's name as an autograd function");
 }
