@@ -246,7 +246,10 @@ KW_INLINE inline Floats round_own(Floats a) {
 }
 template <class Via, class T>
 KW_INLINE inline Floats round_via(Floats a) {
-  return round_to<T>(round_to<Via>(a));
+  if constexpr (std::is_same_v<Via, T>)
+    return round_to<T>(a);
+  else
+    return round_to<T>(round_to<Via>(a));
 }
 template <class Via, class Next>
 KW_INLINE inline Floats round_before(Floats a) {

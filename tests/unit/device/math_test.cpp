@@ -71,6 +71,7 @@ const char* const kBodies[] = {
     "w[i] = kw::round_to<kw::f16>(u[i]);",
     "w[i] = kw::round_own<kw::bf16>(kw::to<float>(b[i]) * kw::to<float>(b[i]));",
     "w[i] = kw::round_via<kw::f16, kw::bf16>(u[i]) + kw::round_before<kw::bf16, kw::f16>(v[i]);",
+    "w[i] = kw::round_via<kw::bf16, kw::bf16>(u[i]) - kw::round_via<kw::f16, kw::f16>(v[i]);",
     "w[i] = kw::to<float>(h[i]) - kw::to<float>(b[i]);",
     "w[i] = u[i] / by;",
     "w[i] = kw::sign(u[i]) * v[i];",
