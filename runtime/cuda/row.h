@@ -14,6 +14,12 @@ KW_DEVICE constexpr int vector_length() {
   return 16 / narrowest < 8 ? 16 / narrowest : 8;
 }
 
+// A half of it, or a quarter, but not less than one.
+template <int kParts, class... Types>
+KW_DEVICE constexpr int vector_part() {
+  return vector_length<Types...>() < kParts ? 1 : vector_length<Types...>() / kParts;
+}
+
 // How many of the widest type fill so many bytes, at most kMost.
 template <int kMost, int kBytes, class... Types>
 KW_DEVICE constexpr int most_in() {

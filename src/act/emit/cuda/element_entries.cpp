@@ -14,6 +14,22 @@ EntryText ElementEntries::run() {
     v.grid = summed ? workers_ : "ceil_div(" + n + ", " + number(p_.element_threads) + "*" + each + ")";
   };
   const bool flat = flat_when_dense();
+  // A block has a share of a row, so that most rows are one share.
+  auto by_rows = [&](Variant& v, const std::string& vector, const std::string& each) {
+    v.function = text_.by_rows;
+    v.dense = v.unit = true;
+    if (v.parts == 1)
+      aligned(v);
+    else
+      partly_aligned(v);
+    v.guards.push_back(short_index(n));
+    const std::string length = bracket(sizes_.inner(true));
+    v.most_threads = p_.element_threads;
+    v.block = "min(" + number(p_.element_threads) + ", 32*max(1, ceil_div(" + length + ", " + each + "*32)))";
+    v.arguments = {vector, each, v.ragged ? "true" : "false"};
+    v.grid = "ceil_div(" + n + ", max(1, " + sizes_.inner(true) + "))*ceil_div(" + length + ", " + each + "*" +
+             v.block + ")";
+  };
   if (!text_.vectors.empty()) {
     Variant v{.suffix = "",
               .why = flat ? "Tensors without gaps, all in the same order: one run of vectors."
@@ -37,19 +53,14 @@ EntryText ElementEntries::run() {
     launch(v, "1");
     write(v);
   } else if (!text_.by_rows.empty()) {
-    // A block has a piece of a row, so that most rows are one piece.
-    auto by_rows = [&](Variant& v, const std::string& vector, const std::string& each) {
-      v.function = text_.by_rows;
-      v.dense = v.unit = true;
-      aligned(v);
-      v.guards.push_back(short_index(n));
-      const std::string length = bracket(sizes_.inner(true));
-      v.most_threads = p_.element_threads;
-      v.block = "min(" + number(p_.element_threads) + ", 32*max(1, ceil_div(" + length + ", " + each + "*32)))";
-      v.arguments = {vector, each, v.ragged ? "true" : "false"};
-      v.grid = "ceil_div(" + n + ", max(1, " + sizes_.inner(true) + "))*ceil_div(" + length + ", " + each + "*" +
-               v.block + ")";
-    };
+    for (int64_t parts : {2, 4}) {
+      if (is_mixed()) continue;
+      Variant v{.suffix = parts == 2 ? "_halves" : "_quarters",
+                .why = parts == 2 ? "Rows of whole halves of vectors." : "Rows of whole quarters of vectors."};
+      v.parts = parts;
+      by_rows(v, vector_constant(parts), per_thread);
+      write(v);
+    }
     if (text_.ragged) {
       Variant v{.suffix = "_ragged", .why = "Rows that begin anywhere: vectors of memory, of which rows have parts."};
       v.ragged = true;

@@ -31,13 +31,15 @@ EntryWriter::EntryWriter(const LoopProgram& program, const LoopKernel& kernel, c
       merged_(sizes_.merged()),
       accesses_(accesses_of(kernel)) {}
 
-std::string EntryWriter::vector_constant() const {
+std::string EntryWriter::vector_constant(int64_t parts) const {
   std::vector<std::string> names;
   for (BufferId id : sizes_.deciding()) {
     const std::string type = types_.stored(buffer(id).type);
     if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
   }
-  return names.empty() ? "1" : "kw::vector_length<" + join(names, ", ") + ">()";
+  if (names.empty()) return "1";
+  return parts == 1 ? "kw::vector_length<" + join(names, ", ") + ">()"
+                    : "kw::vector_part<" + number(parts) + ", " + join(names, ", ") + ">()";
 }
 
 std::string EntryWriter::most_size(int64_t most, int64_t bytes) const {
@@ -89,6 +91,15 @@ void EntryWriter::aligned(Variant& variant) const {
   for (BufferId id : all) variant.guards.push_back("aligned(" + buffer(id).name + ", 16)");
   for (const ir::Size& offset : text_.offsets)
     variant.guards.push_back(bracket(sizes_.text(offset)) + " % " + sizes_.vector() + " == 0");
+}
+
+void EntryWriter::partly_aligned(Variant& variant) const {
+  const std::string parts = number(variant.parts), part = "max(1, " + sizes_.vector() + "//" + parts + ")";
+  for (BufferId id : text_.vectors)
+    variant.guards.push_back("aligned(" + buffer(id).name + ", " + number(16 / variant.parts) + ")");
+  for (const ir::Size& offset : text_.offsets)
+    variant.guards.push_back(bracket(sizes_.text(offset)) + " % " + part + " == 0");
+  variant.guards.push_back(bracket(sizes_.inner(variant.dense)) + " % " + part + " == 0");
 }
 
 void EntryWriter::whole_vectors(Variant& variant) const {

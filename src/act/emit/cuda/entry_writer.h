@@ -20,6 +20,7 @@ class EntryWriter {
     bool dense = false;   // axes that can be are walked as one
     bool unit = false;    // vectors lie in memory as such
     bool ragged = false;  // but rows begin anywhere
+    int64_t parts = 1;    // or vectors are in so many, each of which is moved by itself
     bool wide_index = false;
     bool has_rest = false;                    // elements beyond the last whole vector
     std::string function = {};                // of the text, where it is not the usual one
@@ -38,7 +39,7 @@ class EntryWriter {
   static constexpr int64_t kThreadBytes = 4;  // that a register holds
 
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
-  std::string vector_constant() const;
+  std::string vector_constant(int64_t parts = 1) const;
   // How many elements of the widest of the large tensors have so many bytes, but at most `most`: as an expression of
   // the manifest, and as one of C++.
   std::string most_size(int64_t most, int64_t bytes) const;
@@ -55,6 +56,7 @@ class EntryWriter {
   static int64_t with_edges(int64_t threads) { return std::max<int64_t>(128, threads * 7 / 8 / 128 * 128); }
   // Guards of memory that is read and written in vectors.
   void aligned(Variant& variant) const;
+  void partly_aligned(Variant& variant) const;
   void whole_vectors(Variant& variant) const;
   static std::string short_index(const std::string& size) { return bracket(size) + " < 2147483648"; }
   bool flat_when_dense() const;

@@ -208,11 +208,10 @@ EntryText RowEntries::run() {
                      1,
                      "Shared",
                      2};
-      // Ragged rows gain more from the vectors that stay in registers beside sums that do.
-      if (ragged) held(ragged, registers);
-      shared.from = ragged ? 0 : p_.narrow_from;
+      shared.from = p_.narrow_from;
+      if (ragged && text_.column_sums + text_.other_sums > 2) shared.most_threads = with_edges(shared.most_threads);
       if (columns) held(ragged, shared);
-      if (!ragged) held(ragged, registers);
+      held(ragged, registers);
       if (columns) {
         // As much of ragged rows, by fewer threads, which have registers for edges too.
         const int64_t threads = ragged ? with_edges(p_.sum_threads) : p_.sum_threads;

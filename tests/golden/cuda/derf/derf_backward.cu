@@ -294,24 +294,24 @@ void derf_backward_short_ragged(const T* x, const T* alpha, const T* shift, cons
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void derf_backward_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
-                          T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
-                          int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
-                          int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
+KW_KERNEL((kw::most_in<512, 1024, T, TW>()), 1)
+void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
+                                 T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
+                                 int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
+                                 int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
+  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<640, 1280, T, TW>()), 1)
-void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
-                                 T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
-                                 int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
-                                 int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
+void derf_backward_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
+                          T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
+                          int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
+                          int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
+  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);

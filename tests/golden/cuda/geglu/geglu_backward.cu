@@ -164,6 +164,26 @@ void geglu_backward(const T* x, const T* d_y, T* grad_x, int batch_seq, int half
                                                            {grad_x, {0, grad_x_stride_1, 1}}, 1, batch_seq, half, x_2);
 }
 
+// Rows of whole halves of vectors.
+KW_KERNEL(256, 1)
+void geglu_backward_halves(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
+                           int64_t d_y_stride_1, int64_t grad_x_stride_1) {
+  geglu_backward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
+                                                                           {d_y, {0, d_y_stride_1, 1}},
+                                                                           {grad_x, {0, grad_x_stride_1, 1}}, 1,
+                                                                           batch_seq, half, x_2);
+}
+
+// Rows of whole quarters of vectors.
+KW_KERNEL(256, 1)
+void geglu_backward_quarters(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
+                             int64_t d_y_stride_1, int64_t grad_x_stride_1) {
+  geglu_backward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
+                                                                           {d_y, {0, d_y_stride_1, 1}},
+                                                                           {grad_x, {0, grad_x_stride_1, 1}}, 1,
+                                                                           batch_seq, half, x_2);
+}
+
 // Rows that begin anywhere, and not alike: an element at a time.
 KW_KERNEL(256, 1)
 void geglu_backward_narrow(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,

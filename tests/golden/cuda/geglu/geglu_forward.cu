@@ -127,6 +127,23 @@ void geglu_forward(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t 
                                                           batch_seq, x_2_2, x_2);
 }
 
+// Rows of whole halves of vectors.
+KW_KERNEL(256, 1)
+void geglu_forward_halves(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
+  geglu_forward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
+                                                                          {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
+                                                                          x_2);
+}
+
+// Rows of whole quarters of vectors.
+KW_KERNEL(256, 1)
+void geglu_forward_quarters(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1,
+                            int64_t y_stride_1) {
+  geglu_forward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
+                                                                          {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
+                                                                          x_2);
+}
+
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void geglu_forward_ragged(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {

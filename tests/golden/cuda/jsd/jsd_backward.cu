@@ -178,6 +178,30 @@ void jsd_backward(const T* log_student, const T* log_teacher, const T* d_y, T* g
                                                          vocab, beta);
 }
 
+// Rows of whole halves of vectors.
+KW_KERNEL(256, 1)
+void jsd_backward_halves(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
+                         T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
+                         int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
+                         int64_t grad_log_teacher_stride_0, double beta) {
+  jsd_backward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
+      {grad_log_student, {grad_log_student_stride_0, 1}}, {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
+      vocab, beta);
+}
+
+// Rows of whole quarters of vectors.
+KW_KERNEL(256, 1)
+void jsd_backward_quarters(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
+                           T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
+                           int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
+                           int64_t grad_log_teacher_stride_0, double beta) {
+  jsd_backward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>(
+      {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {d_y},
+      {grad_log_student, {grad_log_student_stride_0, 1}}, {grad_log_teacher, {grad_log_teacher_stride_0, 1}}, tokens,
+      vocab, beta);
+}
+
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,

@@ -137,6 +137,26 @@ void kl_div_backward(const T* log_pred, const T* target, const T* d_y, T* grad_l
                                                             {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
 }
 
+// Rows of whole halves of vectors.
+KW_KERNEL(256, 1)
+void kl_div_backward_halves(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
+                            int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
+                            int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
+  kl_div_backward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>(
+      {log_pred, {log_pred_stride_0, 1}}, {target, {target_stride_0, 1}}, {d_y},
+      {grad_log_pred, {grad_log_pred_stride_0, 1}}, {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
+}
+
+// Rows of whole quarters of vectors.
+KW_KERNEL(256, 1)
+void kl_div_backward_quarters(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
+                              int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
+                              int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
+  kl_div_backward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>(
+      {log_pred, {log_pred_stride_0, 1}}, {target, {target_stride_0, 1}}, {d_y},
+      {grad_log_pred, {grad_log_pred_stride_0, 1}}, {grad_target, {grad_target_stride_0, 1}}, tokens, vocab);
+}
+
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void kl_div_backward_ragged(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,

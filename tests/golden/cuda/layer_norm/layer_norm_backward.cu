@@ -354,19 +354,6 @@ void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* me
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
-                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
-                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
-                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
-                                int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                        T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
@@ -374,6 +361,19 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
+                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
+                                int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
       {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);

@@ -100,6 +100,22 @@ void mean_middle_backward(const T* d_y, T* grad_x, int batch, int seq, int hidde
                                                                 seq, hidden);
 }
 
+// Rows of whole halves of vectors.
+KW_KERNEL(256, 1)
+void mean_middle_backward_halves(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,
+                                 int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
+  mean_middle_backward_elements_by_rows<kw::vector_part<2, T>(), 8, false, int>(
+      {d_y, {d_y_stride_0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch, seq, hidden);
+}
+
+// Rows of whole quarters of vectors.
+KW_KERNEL(256, 1)
+void mean_middle_backward_quarters(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,
+                                   int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
+  mean_middle_backward_elements_by_rows<kw::vector_part<4, T>(), 8, false, int>(
+      {d_y, {d_y_stride_0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 1}}, batch, seq, hidden);
+}
+
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void mean_middle_backward_ragged(const T* d_y, T* grad_x, int batch, int seq, int hidden, int64_t d_y_stride_0,

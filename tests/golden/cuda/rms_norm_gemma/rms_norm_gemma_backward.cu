@@ -320,24 +320,24 @@ void rms_norm_gemma_backward_short_ragged(const T* x, const W* weight, const flo
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
-                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
-                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 1536, T>()), 1)
 void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
   rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+      workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);

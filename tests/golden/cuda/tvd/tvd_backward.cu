@@ -126,6 +126,24 @@ void tvd_backward(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, in
                                                          tokens, vocab);
 }
 
+// Rows of whole halves of vectors.
+KW_KERNEL(256, 1)
+void tvd_backward_halves(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
+                         int64_t p_stride_0, int64_t q_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
+  tvd_backward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                         {d_y}, {grad_p, {grad_p_stride_0, 1}},
+                                                                         {grad_q, {grad_q_stride_0, 1}}, tokens, vocab);
+}
+
+// Rows of whole quarters of vectors.
+KW_KERNEL(256, 1)
+void tvd_backward_quarters(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
+                           int64_t p_stride_0, int64_t q_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
+  tvd_backward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
+                                                                         {d_y}, {grad_p, {grad_p_stride_0, 1}},
+                                                                         {grad_q, {grad_q_stride_0, 1}}, tokens, vocab);
+}
+
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
 KW_KERNEL(256, 1)
 void tvd_backward_ragged(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
