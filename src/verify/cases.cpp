@@ -378,19 +378,24 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   }
   // One element, two along every axis, three, each drawn several times: what a sum over many hides, a sum over few
   // shows. A logarithm is seen where numbers are positive, and a rounding before a scalar where that is not one or a
-  // half. Two along every axis show a rounding in one of many draws, where the math takes the branch that has it; a
-  // tensor of one element comes to a threshold in as few.
+  // half. Where all becomes one number, the roundings on the way to it move it beyond its bound in few draws.
+  const bool is_total = std::all_of(subject.forward.outputs.begin(), subject.forward.outputs.end(),
+                                    [&](const ir::Output& output) { return output.dims.empty(); });
   for (std::size_t m = 0; m < mixtures.size(); ++m)
-    for (int draw = 0; draw < (m == 0 ? 36 : 27); ++draw) {
+    for (int draw = 0; draw < (is_total ? 72 : 36); ++draw) {
       const Sizes sizes = fitted(subject, "", 0, draw < 18 ? 1 + draw % 3 : 2);
       if (!admits(subject, sizes, options.most_elements)) continue;
+      const bool at_thresholds = draw == 8 || (draw >= 27 && draw < 36);  // which a tensor of one element seldom meets
+      if (m > 0 && draw > 8 && at_thresholds) continue;
       const Values values = draw == 4                    ? Values::Subnormal
-                            : draw == 8 || draw >= 27    ? Values::Landmarks
+                            : at_thresholds              ? Values::Landmarks
                             : draw < 18 && draw % 2 == 1 ? Values::Positive
                                                          : Values::Ordinary;
-      const bool other_scalars = draw >= 9 && draw < 27;
+      const bool other_scalars = draw >= 9 && !at_thresholds;
       add({.types = mixtures[m], .sizes = sizes, .values = values, .other_scalars = other_scalars});
     }
+  for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
+    add({.types = mixtures[0], .sizes = shape});
   return cases;
 }
 

@@ -242,4 +242,58 @@ std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const ke
   return found;
 }
 
+namespace {
+
+// How many blocks a call of these sizes gets, by entry, where rows or the like are cut into pieces.
+Result<Launched> blocks_of_pieces(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
+                                  const kernel::TypeBinding& types, const kernel::Machine& machine) {
+  kernel::Facts facts;
+  facts.sizes = sizes;
+  facts.machine = machine;
+  for (const kernel::Scalar& scalar : subject.manifest.scalars) {
+    KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
+  }
+  KW_CHECK(place_tensors(subject, pass, types, Layout::Dense, facts));
+  Launched blocks;
+  for (const kernel::Step& step : pass.steps) {
+    if (step.kind != kernel::Step::Kind::Kernel) continue;
+    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
+    if (entry->launch.grid[0].find("ceil_div") == std::string::npos) continue;
+    KW_TRY(const kernel::LaunchShape shape, kernel::launch_of(*entry, facts));
+    blocks[entry->symbol] = shape.grid[0];
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<kernel::Sizes> shapes_at_edges(const Subject& subject, const kernel::TypeBinding& types,
+                                           const kernel::Machine& machine, std::int64_t most) {
+  constexpr std::int64_t kShortest = 512, kOthers = 3, kBefore = kVector + 2;
+  std::set<std::string> known;
+  std::vector<kernel::Sizes> found;
+  for (std::int64_t power = kShortest; power <= most; power *= 2)
+    for (const std::string& symbol : symbols_of_shapes(subject))
+      for (const kernel::Pass& pass : subject.manifest.passes) {
+        Launched before;
+        std::set<std::string> steady;  // those that had as many blocks for one element less
+        for (std::int64_t size = power - kBefore; size <= power + 1; ++size) {
+          const kernel::Sizes sizes = fitted(subject, symbol, size, kOthers);
+          if (sizes.at(symbol) != size || !is_small(subject, sizes, most)) continue;
+          const auto here = blocks_of_pieces(subject, pass, sizes, types, machine);
+          if (!here) continue;
+          std::set<std::string> same;
+          for (const auto& [entry, blocks] : *here) {
+            const auto last = before.find(entry);
+            if (last != before.end() && last->second == blocks) same.insert(entry);
+            if (last != before.end() && last->second < blocks && steady.contains(entry) && known.insert(entry).second)
+              found.push_back(sizes);
+          }
+          before = *here;
+          steady = std::move(same);
+        }
+      }
+  return found;
+}
+
 }  // namespace kw::verify
