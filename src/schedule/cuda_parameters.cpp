@@ -107,6 +107,7 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
       p.narrow_sum_elements /= 2;
     return p;
   }
+  if (facts.column_sums + facts.scalar_sums < kMostSums) p.narrow_from /= 2;
   if (facts.column_sums + facts.scalar_sums > kMostSums) {
     p.narrow_threads = p.narrow_threads * 5 / 6;
     p.stream_threads = p.stream_threads * 7 / 8;

@@ -48,7 +48,13 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
       if (text.column_sums > 0 && p.narrow_threads > p.worker_threads)
         all = "(" + all + " + " + number(p.narrow_threads - p.worker_threads) + "*min(1, " + sizes.row() + "//" +
               number(p.narrow_from + 1) + "))";
-      const std::string blocks = "max(1 + " + streamed + ", min(8, " + all + "//(" + threads + ")))";
+      // Or else twice the elements for a thread.
+      std::string at_once = all + "//(" + threads + ")";
+      if (text.column_sums > 0 && has_few_sums(text))
+        at_once = "max(" + at_once + ", min(1, " + sizes.row() + "//" + number(p.narrow_from + 1) + ")*(" +
+                  number(p.sum_threads) + "//(32*max(1, ceil_div(" + sizes.row() + ", " +
+                  number(32 * p.shared_sum_elements) + ")))))";
+      const std::string blocks = "max(1 + " + streamed + ", min(8, " + at_once + "))";
       return "max(1, min(" + sizes.points() + ", max(8, min(ceil_div(" + sizes.points() + ", " + number(p.worker_rows) +
              "), multiprocessors*" + blocks + ")//8*8)))";
     }

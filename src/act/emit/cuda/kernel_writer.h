@@ -38,6 +38,9 @@ struct KernelText {
   int stages = 0;
 };
 
+// Whether registers are left beside the sums that ride along.
+inline bool has_few_sums(const KernelText& text) { return text.column_sums + text.other_sums <= 2; }
+
 // `kernel` has no reduction that expand.h knows of.
 KernelText write_kernel(const LoopProgram& program, const LoopKernel& kernel, CppTypes& types);
 

@@ -19,6 +19,7 @@ struct RowEntries::Held {
   int64_t bytes = 0;  // of an element at most; 0: any
   int64_t from = 0;   // shorter rows are for another
   bool keep = true;   // from stage to stage what is dear to compute
+  std::string guard = {};
 };
 
 std::string RowEntries::length() const { return bracket(sizes_.row()); }
@@ -79,6 +80,7 @@ void RowEntries::held(bool ragged, const Held& how) {
   fast(v);
   if (how.bytes > 0) v.guards.push_back(sizes_.widest() + " <= " + number(how.bytes));
   if (how.from > 0) v.guards.push_back(length() + " > " + number(how.from));
+  if (!how.guard.empty()) v.guards.push_back(how.guard);
   v.most_threads = how.most_threads;
   v.thread_bytes = how.bytes > 0 ? how.bytes : kThreadBytes;
   v.guards.push_back(length() + " <= " + threads_size(v) + "*" + how.each);
@@ -209,17 +211,38 @@ EntryText RowEntries::run() {
                      "Shared",
                      2};
       shared.from = p_.narrow_from;
-      if (ragged && text_.column_sums + text_.other_sums > 2) shared.most_threads = with_edges(shared.most_threads);
-      if (columns) held(ragged, shared);
-      held(ragged, registers);
+      if (ragged && !has_few_sums(text_)) shared.most_threads = with_edges(shared.most_threads);
       if (columns) {
         // As much of ragged rows, by fewer threads, which have registers for edges too.
-        const int64_t threads = ragged ? with_edges(p_.sum_threads) : p_.sum_threads;
-        auto shared_by = [&](int64_t amount) { return amount * p_.sum_threads / threads / 8 * 8; };
+        const int64_t most_threads = ragged ? with_edges(p_.sum_threads) : p_.sum_threads;
+        auto shared_by = [&](int64_t amount) { return amount * p_.sum_threads / most_threads / 8 * 8; };
         const int64_t most = shared_by(p_.shared_sum_elements);
         const int64_t bytes = element_bytes(shared_by(p_.shared_sum_bytes / kThreadBytes));
-        held(ragged, {"_shared", "Rows that the registers of a block hold, and sums in shared memory.",
-                      most_size(most, bytes), most_constant(most, bytes), threads, 1, "Shared"});
+        Held wide = {"_shared",
+                     "Rows that the registers of a block hold, and sums in shared memory.",
+                     most_size(most, bytes),
+                     most_constant(most, bytes),
+                     most_threads,
+                     1,
+                     "Shared"};
+        if (has_few_sums(text_)) {
+          // Rows of narrow elements are for the one of these of which more blocks run at once.
+          auto blocks = [&](const Held& how) {
+            return number(how.most_threads) + "//(32*ceil_div(" + length() + ", 32*" + how.each + "))";
+          };
+          shared.guard = blocks(shared) + " >= " + blocks(wide);
+          wide.guard = length() + " > " + number(p_.sum_threads * sum) + " or " + length() + " > " +
+                       number(p_.narrow_from) + " and " + sizes_.widest() + " <= 2";
+          held(ragged, shared);
+          held(ragged, wide);
+          held(ragged, registers);
+        } else {
+          held(ragged, shared);
+          held(ragged, registers);
+          held(ragged, wide);
+        }
+      } else {
+        held(ragged, registers);
       }
     }
     streamed(ragged);

@@ -307,19 +307,6 @@ void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const floa
       {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
-void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
-                                 T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq, int hidden,
-                                 int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
-                                 int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
-                                 int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
-}
-
 // Rows that the registers of a block hold, and sums in shared memory.
 KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
@@ -329,6 +316,19 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
                                         int64_t grad_weight_slices_stride_0) {
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true,
       kw::Place::Shared, false, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
+void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
+                                 T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq, int hidden,
+                                 int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
+                                 int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
+                                 int64_t grad_weight_slices_stride_0) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
       {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
@@ -376,19 +376,6 @@ void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
-void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
-                                        T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
-                                        int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
-                                        int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
-                                        int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 1536, T, WT>()), 1)
 void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
@@ -397,6 +384,19 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
   fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 64, T, WT>(), false, true,
       kw::Place::Shared, true, int>(
+      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
+      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
+void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
+                                        T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq,
+                                        int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
+                                        int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
+                                        int64_t grad_weight_slices_stride_0) {
+  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
       {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
       {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
       {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);

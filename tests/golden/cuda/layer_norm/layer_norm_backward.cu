@@ -299,19 +299,6 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
       {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
-                         T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
-                         int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
-                         int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
-                         int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
 // Rows that the registers of a block hold, and sums in shared memory.
 KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
@@ -321,6 +308,19 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
                                 int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, false,
       int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                         T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
+                         int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                         int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
+                         int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
       {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
@@ -367,19 +367,6 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
-                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
-                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
-                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
-                                int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                        T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
@@ -387,6 +374,19 @@ void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* m
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<40, 64, T>(), false, true, kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
+                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
+                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
+                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
+                                int64_t grad_bias_slices_stride_0) {
+  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
       {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);

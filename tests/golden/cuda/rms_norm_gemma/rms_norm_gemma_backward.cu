@@ -271,17 +271,6 @@ void rms_norm_gemma_backward_narrow(const T* x, const W* weight, const float* rs
       workers, 0, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                             float* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
-                             int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
-}
-
 // Rows that the registers of a block hold, and sums in shared memory.
 KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_gemma_backward_shared(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
@@ -290,6 +279,17 @@ void rms_norm_gemma_backward_shared(const T* x, const W* weight, const float* rs
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
       false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+      workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                             float* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
+                             int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);
@@ -332,18 +332,6 @@ void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
-                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
-                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void rms_norm_gemma_backward_shared_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
@@ -351,6 +339,18 @@ void rms_norm_gemma_backward_shared_ragged(const T* x, const W* weight, const fl
                                            int64_t grad_weight_slices_stride_0) {
   rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared, true,
       int>(
+      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+      workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
+                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
       {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
       workers, 0, 0);

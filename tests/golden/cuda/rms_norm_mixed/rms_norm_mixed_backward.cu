@@ -262,17 +262,6 @@ void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rs
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                             W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
-                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
-                             int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
 // Rows that the registers of a block hold, and sums in shared memory.
 KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
@@ -281,6 +270,17 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
                                     int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
       false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                             W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                             int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                             int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
@@ -321,17 +321,6 @@ void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
-void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
-                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
-                                    int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 1536, T>()), 1)
 void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
@@ -339,6 +328,17 @@ void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const fl
                                            int64_t grad_weight_slices_stride_0) {
   rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared, true,
       int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
+void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
+                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                    int64_t grad_weight_slices_stride_0) {
+  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }

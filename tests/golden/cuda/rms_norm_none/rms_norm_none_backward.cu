@@ -262,17 +262,6 @@ void rms_norm_none_backward_narrow(const T* x, const W* weight, const T* rstd, c
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
-// Rows and sums that the registers of a block hold.
-KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
-                            TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
-                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
-                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
 // Rows that the registers of a block hold, and sums in shared memory.
 KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
 void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
@@ -281,6 +270,17 @@ void rms_norm_none_backward_shared(const T* x, const W* weight, const T* rstd, c
                                    int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true,
       kw::Place::Shared, false, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// Rows and sums that the registers of a block hold.
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
+void rms_norm_none_backward(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
+                            TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                            int64_t grad_weight_slices_stride_0) {
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
@@ -321,17 +321,6 @@ void rms_norm_none_backward_narrow_ragged(const T* x, const W* weight, const T* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
-void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
-                                   TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
-                                   int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
-                                   int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
-}
-
-// The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 1536, T, TW>()), 1)
 void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
                                           TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
@@ -339,6 +328,17 @@ void rms_norm_none_backward_shared_ragged(const T* x, const W* weight, const T* 
                                           int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_rows<kw::vector_length<T, TW>(), kw::most_in<40, 160, T, TW>(), false, true,
       kw::Place::Shared, true, int>(
+      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 2048, T, TW>()), 1)
+void rms_norm_none_backward_ragged(const T* x, const W* weight, const T* rstd, const TW* d_y, T* grad_x,
+                                   TW32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
+                                   int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
+                                   int64_t grad_weight_slices_stride_0) {
+  rms_norm_none_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
       {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
       {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
