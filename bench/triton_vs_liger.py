@@ -69,6 +69,8 @@ def read_kernels(path, folder):
     kernels = {}
     for line in pathlib.Path(path).read_text().splitlines():
         answer = json.loads(line)
+        if "refused" in answer:
+            continue
         name = pathlib.Path(answer["path"]).stem
         answer["folder"] = pathlib.Path(folder) / name
         answer["folder"].mkdir(parents=True, exist_ok=True)
