@@ -483,13 +483,7 @@ Result<Lines> HostText::body(const Pass& pass) const {
       out.line(head + bytes);
     } else {
       out.line(head + "(");
-      const std::size_t condition = bytes.find(" if "), otherwise = bytes.find(" else ");
-      const bool fits = 4 + bytes.size() <= kWidth;
-      for (const std::string& part :
-           fits ? Names{bytes}
-                : Names{bytes.substr(0, condition), bytes.substr(condition + 1, otherwise - condition - 1),
-                        bytes.substr(otherwise + 1)})
-        out.line("    " + part);
+      out.line("    " + bytes);
       out.line(")");
     }
   }
