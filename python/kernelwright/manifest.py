@@ -2,7 +2,6 @@
 entry that serves the call and its arguments. The engine's own reading of a manifest is src/kernel/; this one is for
 kernels that Python launches (target triton)."""
 
-import functools
 import importlib.util
 import math
 import re
@@ -46,14 +45,6 @@ def _is_packed(tensor):
 def _is_aligned(tensor, n):
     strides = (s * tensor.element_size() for s, m in zip(tensor.stride(), tensor.shape) if s != 1 and m != 1)
     return tensor.data_ptr() % n == 0 and all(stride % n == 0 for stride in strides)
-
-
-@functools.cache
-def _shared_bytes():
-    """Of shared memory, that a block may have; without a GPU, as many as an H100's."""
-    if not torch.cuda.is_available():
-        return 232448
-    return torch.cuda.get_device_properties(torch.cuda.current_device()).shared_memory_per_block_optin
 
 
 def _number(scalar):
@@ -106,7 +97,6 @@ class Call:
         of = self.tensors
         return {
             "multiprocessors": self.multiprocessors,
-            "shared_bytes": _shared_bytes(),
             "threads": 1,
             "min": min,
             "max": max,

@@ -22,7 +22,6 @@ struct Gpu {
   int major = 0, minor = 0;  // compute capability
   std::uint64_t memory_bytes = 0;
   int multiprocessors = 0;
-  int shared_bytes = 0;           // of shared memory, that a block may have
   std::uint64_t cache_bytes = 0;  // of the last level
 };
 

@@ -37,7 +37,6 @@ Tool look_for_driver(std::vector<Gpu>& gpus, const std::string& library) {
     driver->device_attribute(&gpu.major, cuda::kAttributeMajor, device);
     driver->device_attribute(&gpu.minor, cuda::kAttributeMinor, device);
     driver->device_attribute(&gpu.multiprocessors, cuda::kAttributeMultiprocessors, device);
-    driver->device_attribute(&gpu.shared_bytes, cuda::kAttributeSharedBytes, device);
     driver->device_attribute(&cache_bytes, cuda::kAttributeCacheBytes, device);
     gpu.name = text.data();
     gpu.memory_bytes = bytes;

@@ -17,10 +17,9 @@ using Kind = Argument::Kind;
 using Names = std::vector<std::string>;
 using Found = std::optional<Flaw>;
 
-constexpr std::array<std::string_view, 20> kReserved = {
-    "threads",   "multiprocessors", "and",    "or",          "not",   "min",   "max",    "ceil_div",
-    "next_pow2", "shape",           "stride", "bytes",       "numel", "dense", "packed", "unit",
-    "aligned",   "same_strides",    "starts", "shared_bytes"};
+constexpr std::array<std::string_view, 19> kReserved = {
+    "threads", "multiprocessors", "and",   "or",    "not",    "min",  "max",     "ceil_div",     "next_pow2", "shape",
+    "stride",  "bytes",           "numel", "dense", "packed", "unit", "aligned", "same_strides", "starts"};
 
 #define KW_FIRST(...) \
   if (Found flaw = (__VA_ARGS__)) return flaw

@@ -349,9 +349,7 @@ Status Expression::check(const Scope& scope) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (node.op == Op::Name) {
-      if (has(scope.sizes, node.name) || node.name == "threads" || node.name == "multiprocessors" ||
-          node.name == "shared_bytes")
-        continue;
+      if (has(scope.sizes, node.name) || node.name == "threads" || node.name == "multiprocessors") continue;
       if (has(scope.scalars, node.name)) {
         if (compared[i]) continue;
         return wrong(node, fmt::format("'{}' is a scalar: it can only be compared", node.name));

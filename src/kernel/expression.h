@@ -1,8 +1,6 @@
 // The expressions of a manifest: sizes ("(rows + 3)//4*cols") and conditions ("cols % 8 == 0 and aligned(x, 16)").
 //
-//   numbers     4, 1e-6; names of sizes, of scalars (in comparisons only), and of the machine: threads,
-//   multiprocessors,
-//               shared_bytes
+//   numbers     4, 1e-6; names of sizes, of scalars (in comparisons only), and of the machine: threads, multiprocessors
 //   arithmetic  + - * // %       on whole numbers; // and % round down; overflow is an error, never a wrong size
 //   functions   min(a, b), max(a, b), ceil_div(a, b), next_pow2(a)
 //   of a buffer shape(x, d), stride(x, d) in elements (d may count from the end: -1), bytes(x) of one element, numel(x)
@@ -39,7 +37,6 @@ struct Tensor {
 struct Machine {
   std::int64_t threads = 1;          // that a cpu kernel runs with
   std::int64_t multiprocessors = 0;  // of the GPU
-  std::int64_t shared_bytes = 0;     // of shared memory, that a block of the GPU may have
 };
 
 using ScalarValue = std::variant<std::int64_t, double>;  // a bool is 0 or 1

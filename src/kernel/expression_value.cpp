@@ -27,7 +27,6 @@ class ExpressionValue {
     if (const auto size = facts_.sizes.find(name); size != facts_.sizes.end()) return size->second;
     if (name == "threads") return facts_.machine.threads;
     if (name == "multiprocessors") return facts_.machine.multiprocessors;
-    if (name == "shared_bytes") return facts_.machine.shared_bytes;
     return std::nullopt;
   }
 

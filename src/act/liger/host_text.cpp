@@ -474,19 +474,6 @@ Result<Lines> HostText::body(const Pass& pass) const {
         fmt::format("sm_count = torch.cuda.get_device_properties({0}.device).multi_processor_count if {0}.is_cuda "
                     "else {1}",
                     reference_tensor(pass).name, 64));
-  if (mentions(launched.text(), "shared_bytes")) {
-    const std::string bytes = fmt::format(
-        "torch.cuda.get_device_properties({0}.device).shared_memory_per_block_optin if {0}.is_cuda else {1}",
-        reference_tensor(pass).name, 232448);
-    const std::string head = "shared_bytes = ";
-    if (head.size() + bytes.size() <= kWidth) {
-      out.line(head + bytes);
-    } else {
-      out.line(head + "(");
-      out.line("    " + bytes);
-      out.line(")");
-    }
-  }
   out.append(python_wrapped(launched, kWidth));
   Names results = liger::names_of(with_role(pass, Role::Output));
   for (const Buffer& buffer : with_role(pass, Role::Saved)) results.push_back(buffer.name);

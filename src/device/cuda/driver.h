@@ -30,7 +30,7 @@ enum CUresult : int {
 };
 
 inline constexpr int kAttributeMultiprocessors = 16, kAttributeCacheBytes = 38;
-inline constexpr int kAttributeMajor = 75, kAttributeMinor = 76, kAttributeSharedBytes = 97;
+inline constexpr int kAttributeMajor = 75, kAttributeMinor = 76;
 inline constexpr int kFunctionMaxDynamicShared = 8;
 
 struct CUmemLocation {

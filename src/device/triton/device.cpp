@@ -13,7 +13,6 @@
 namespace kw::device::triton {
 namespace {
 
-constexpr int kPretendedShared = 232448;      // its shared memory, as large as an H100's
 constexpr int kPretended = 3;                 // multiprocessors of the interpreter: enough that programs share work
 constexpr std::chrono::seconds kImport{120};  // for a worker to import PyTorch and Triton on a busy machine
 
@@ -42,9 +41,7 @@ class TritonDevice final : public Device {
     return gpu_ ? fmt::format("{}, sm_{}{} (Triton {})", gpu_->name, gpu_->major, gpu_->minor, python_.triton)
                 : "the interpreter of Triton " + python_.triton;
   }
-  kernel::Machine machine() const override {
-    return {1, gpu_ ? gpu_->multiprocessors : kPretended, gpu_ ? gpu_->shared_bytes : kPretendedShared};
-  }
+  kernel::Machine machine() const override { return {1, gpu_ ? gpu_->multiprocessors : kPretended}; }
   std::uint64_t cache_bytes() const override {
     constexpr std::uint64_t kUsual = std::uint64_t{64} << 20;
     return gpu_ && gpu_->cache_bytes > 0 ? gpu_->cache_bytes : kUsual;

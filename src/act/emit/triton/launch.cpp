@@ -34,7 +34,7 @@ Tile shared_row_tile(const std::string& length, const std::vector<std::string>& 
   std::string bytes;
   for (const std::string& name : loaded) bytes += (bytes.empty() ? "bytes(" : " + bytes(") + name + ")";
   const std::string longest = tile.block + "//32768";
-  tile.stages = "1 + " + longest + "*min(1, max(0, shared_bytes - 2048)//(" + tile.block + "*(" + bytes + ")))";
+  tile.stages = "1 + " + longest + "*min(1, 200000//(" + tile.block + "*(" + bytes + ")))";
   tile.twice = longest + " + 1 - (" + tile.stages + ")";
   tile.warps = few_warps(tile) + "*max(1, " + longest + "*(6 - 2*(" + tile.stages + ")))";
   return tile;

@@ -98,6 +98,7 @@ void Writer::rows() {
   skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
   skeleton.statements("setup", setup).statements("body", body).statements("ends", ends);
   if (shares) {
+    names.resize(per_row.size());
     const Tile tile = shared_row_tile(n, names);
     const std::string workers = shared_row_workers(points, tile);
     finish_function(skeleton, kernel_.name,
