@@ -7,8 +7,7 @@ KERNELS holds what `act_of triton examples/*.py` printed, one JSON object a line
 Right: each pass of each example, at a usual and a ragged shape, lies within the bound of the rounded oracle (`--eval`;
 without it nothing is compared). Time: the kernels alone by the profiler, the cache evicted before each call, and as
 called (forward and backward by autograd, ours by a launcher of a few lines), the median. --sweep: kernels of these ops
-that hold rows of 16384 and more also with other numbers of warps and stages than the formula's, and with rows read
-twice or not: what the formula leaves lying.
+that hold rows of 16384 and more also with other numbers of warps and stages than the formula's: what it leaves lying.
 """
 
 import argparse
@@ -278,17 +277,11 @@ def time_ours(answer, sizes, dtype):
     return kernels, called, forward
 
 
-def launched(one, options, points):
-    """Time of a pass's first kernel with other options. Programs that go on to further rows while the next come in are
-    one for each multiprocessor; where they do not, each tile has its own."""
-    kernel, grid, positional, _, chosen = one.plan[0]
-    given = list(positional)
-    if "TWICE" in chosen and options["STAGES"] != chosen["STAGES"]:
-        programs = one.call.multiprocessors if options["STAGES"] > 1 else -(-points // options["ROWS"])
-        given[max(i for i, p in enumerate(given) if isinstance(p, int) and p == grid[0])] = programs
-        grid = (programs, 1, 1)
+def launched(one, options):
+    """Time of a pass's first kernel with other options."""
+    kernel, grid, positional, *_ = one.plan[0]
     try:
-        return 1e3 * kernel_ms(lambda: kernel[grid](*given, **options), n=6)
+        return 1e3 * kernel_ms(lambda: kernel[grid](*positional, **options), n=6)
     except Exception:  # registers or shared memory do not suffice
         return math.inf
 
@@ -308,15 +301,11 @@ def sweep(row, answer, sizes, dtype):
         chosen = one.plan[0][-1]
         if length > chosen.get("BLOCK", 0):
             continue
-        points = math.prod(sizes.values()) // length
         took = {}
-        choices = [[0, 1] if k == "TWICE" else [1, 2, 3] for k in ("STAGES", "TWICE") if k in chosen]
-        for warps, *more in itertools.product([8, 16, 32], *choices):
-            if more[1:] == [1] and more[0] > 1:
-                continue  # what is read twice would take up shared memory twice
-            options = chosen | {"num_warps": warps} | dict(zip(("STAGES", "TWICE"), more))
-            took[(warps, *more)] = launched(one, options, points)
-        ours = tuple(chosen[k] for k in ("num_warps", "STAGES", "TWICE") if k in chosen)
+        names = [k for k in ("num_warps", "STAGES") if k in chosen]
+        for values in itertools.product(*([8, 16, 32], [1, 2, 3])[: len(names)]):
+            took[values] = launched(one, chosen | dict(zip(names, values)))
+        ours = tuple(chosen[k] for k in names)
         best = sorted(took, key=took.get)[:5]
         texts = [f"{' '.join(map(str, o))}: {took[o]:.0f}" for o in (ours, *best)]
         lines.append(f"| {row} {name} | {texts[0]} | {'; '.join(texts[1:])} |")
@@ -395,7 +384,7 @@ def main():
     if ratios:
         means = [statistics.geometric_mean(column) for column in zip(*ratios)]
         lines += ["", f"Geometric mean of the ratios: {means[0]:.2f} kernels alone, {means[1]:.2f} as called."]
-    head = ["", "| pass | as launched: warps, stages, read twice: µs | the fastest five |", "| --- | --- | --- |"]
+    head = ["", "| pass | as launched: warps, stages: µs | the fastest five |", "| --- | --- | --- |"]
     for row, name, sizes, dtype in ROWS:
         if name in options.sweep.split(",") and row_length(sizes) >= 16384:
             lines += head + sweep(row, kernels[name], sizes, dtype)

@@ -54,9 +54,9 @@ def KW_NAME_kernel(KW_LIST_parameters):
 # end
 
 
-# The same, where each program has its own, fixed share of the rows. Sums over rows ride along, each program with its own
-# slice of each; and where rows are long, the next ones come in while one is worked on.
-# skeleton rows_by_worker
+# The same, with sums over rows that ride along: each program has its own, fixed share of the rows, and its own slice of
+# each sum.
+# skeleton rows_with_sums
 @triton.jit
 def KW_NAME_kernel(KW_LIST_parameters):
     worker = tl.program_id(0).to(tl.int64)

@@ -169,17 +169,11 @@ def test_strided_inputs_take_the_other_entry(generated):
     expect_within_bounds(answer, "forward", inputs, results, dict.fromkeys(answer["manifest"]["types"], torch.float32))
 
 
-@pytest.mark.parametrize("dtype, stages, twice, programs", [(torch.bfloat16, 2, 0, 2), (torch.float32, 1, 1, 5)])
-def test_long_rows_of_two_tensors_come_in_ahead_or_are_read_twice(generated, dtype, stages, twice, programs):
-    answer = generated["softmax"]
-    tensors = {n: torch.zeros((5, 16400), dtype=dtype) for n in ("x", "d_y", "grad_x")}
-    tensors |= {n: torch.zeros(5) for n in ("maximum", "sum_exp")}
-    call = Call(answer["manifest"], "backward", tensors, {}, multiprocessors=2)
-    entry = call.entry(call.pass_["steps"][0])
-    constants = call.arguments(entry)[1]
-    assert (constants["STAGES"], constants["TWICE"], call.grid(entry)[0]) == (stages, twice, programs)
-    types = {parameter: dtype for parameter in answer["manifest"]["types"]}
-    run_both_passes(answer, "softmax", types, {"rows": 5, "cols": 16400})
+def test_a_row_that_registers_cannot_hold_is_read_again(generated):
+    text = generated["softmax"]["files"]["softmax.py"]
+    assert "if BLOCK > 16384:" in text and 'eviction_policy="evict_first"' in text
+    types = {parameter: torch.float32 for parameter in generated["softmax"]["manifest"]["types"]}
+    run_both_passes(generated["softmax"], "softmax", types, {"rows": 2, "cols": 16400})
 
 
 def test_a_row_too_long_for_one_program_goes_by_in_tiles(generated):

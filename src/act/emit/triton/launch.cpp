@@ -5,7 +5,6 @@ namespace {
 
 std::string at_most(const std::string& limit, const std::string& n) { return "min(" + limit + ", " + n + ")"; }
 std::string at_least(const std::string& limit, const std::string& n) { return "max(" + limit + ", " + n + ")"; }
-std::string few_warps(const Tile& tile) { return at_most("8", at_least("4", tile.block + "//512")); }
 
 }  // namespace
 
@@ -19,32 +18,18 @@ Tile element_tile(const std::string& columns) {
 }
 
 // Few warps make short work of a reduction; a long row wants more, so that its elements fit into registers.
-Tile row_tile(const std::string& length) {
+Tile row_tile(const std::string& length, const std::vector<std::string>& loaded) {
   Tile tile;
   tile.block = "next_pow2(" + length + ")";
   tile.rows = at_least("1", "1024//" + tile.block);
-  tile.warps = few_warps(tile) + "*max(1, " + tile.block + "//32768*4)";
-  return tile;
-}
-
-// The longest rows take all registers of a multiprocessor. Where shared memory holds the next rows, they come in while
-// these are worked on, by half the threads with twice the registers; else a row is read twice.
-Tile shared_row_tile(const std::string& length, const std::vector<std::string>& loaded) {
-  Tile tile = row_tile(length);
-  std::string bytes;
-  for (const std::string& name : loaded) bytes += (bytes.empty() ? "bytes(" : " + bytes(") + name + ")";
-  const std::string longest = tile.block + "//32768";
-  tile.stages = "1 + " + longest + "*min(1, 200000//(" + tile.block + "*(" + bytes + ")))";
-  tile.twice = longest + " + 1 - (" + tile.stages + ")";
-  tile.warps = few_warps(tile) + "*max(1, " + longest + "*(6 - 2*(" + tile.stages + ")))";
-  return tile;
-}
-
-Tile summed_row_tile(const std::string& length, const std::vector<std::string>& loaded) {
-  Tile tile = row_tile(length);
+  const std::string few = at_most("8", at_least("4", tile.block + "//512"));
+  if (loaded.empty()) {
+    tile.warps = few + "*max(1, " + tile.block + "//32768*4)";
+    return tile;
+  }
   // Elements of four bytes take twice the registers of two, which are all taken where a row is long.
-  tile.warps = at_most("32", few_warps(tile) + "*max(1, " + tile.block + "//8192)*max(1, min(" + tile.block +
-                                 "//4096, bytes(" + loaded.front() + ")//2))");
+  tile.warps = at_most("32", few + "*max(1, " + tile.block + "//8192)*max(1, min(" + tile.block + "//4096, bytes(" +
+                                 loaded.front() + ")//2))");
   // Three stages where shared memory holds two further rows of each tensor, even in fp32.
   constexpr int kElementsOfSharedMemory = 27000;
   tile.stages = "1 + 2*min(1, " + std::to_string(kElementsOfSharedMemory / static_cast<int>(loaded.size())) + "//" +
@@ -63,12 +48,6 @@ Tile streamed_tile(const std::string& length) {
 std::string row_workers(const std::string& points, const Tile& tile) {
   return at_least("1", at_most("multiprocessors*max(1, min(4, 8192//" + tile.block + "))",
                                "ceil_div(" + points + ", 4*(" + tile.rows + "))"));
-}
-
-// One for each tile, but where the next rows come in meanwhile.
-std::string shared_row_workers(const std::string& points, const Tile& tile) {
-  const std::string tiles = "ceil_div(" + points + ", " + tile.rows + ")";
-  return at_least("1", at_most(tiles, "multiprocessors + (2 - (" + tile.stages + "))*" + tiles));
 }
 
 std::string streamed_workers(const std::string& points) { return at_least("1", at_most("8*multiprocessors", points)); }

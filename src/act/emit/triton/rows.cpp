@@ -15,7 +15,7 @@ bool Writer::is_resident() const {
   return true;
 }
 
-// Where registers cannot hold so much of a row until its reduction is done, it is read a second time, from the cache.
+// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache.
 void Writer::reload(const Stage& stage, Lines& out) {
   const std::map<ValueId, Text> before = expressions_.environment;
   std::vector<ValueId> again;
@@ -31,7 +31,7 @@ void Writer::reload(const Stage& stage, Lines& out) {
   define(again, lines);
   reloading_ = false;
   expressions_.environment = before;
-  out.line("if TWICE:");
+  out.line("if BLOCK > " + std::to_string(kMostHeld) + ":");
   for (const std::string& line : lines.all()) out.line("    " + line);
 }
 
@@ -57,12 +57,12 @@ void Writer::rows() {
       loaded.insert(load->buffer);
       if (meet(axes_of_access(load->at), parallel_)) per_row.insert(load->buffer);
     }
-  const bool shares = !accumulates_ && per_row.size() > 1;  // several tensors share the registers
+  const bool reloads = !accumulates_ && per_row.size() > 1;
   body.append(positions(row, parallel_));
   for (const Stage& stage : kernel_.stages) {
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
-    if (shares && !stage.loop.empty()) reload(stage, body);
+    if (reloads && !stage.loop.empty()) reload(stage, body);
     // What goes into a sum is then done with: fewer values of a row are held at once.
     std::vector<ValueId> terms;
     for (const Accumulate& sum : stage.accumulates) terms.push_back(sum.value);
@@ -76,8 +76,8 @@ void Writer::rows() {
   close_sums(sums, ends);
   const std::string n = manifest_product(loop_), points = manifest_product(parallel_);
   const std::vector<std::string> fits = {n + " <= " + std::to_string(kLongestRow)};
-  if (!accumulates_ && !shares) {
-    const Tile tile = row_tile(n);
+  if (!accumulates_) {
+    const Tile tile = row_tile(n, {});
     Skeleton skeleton = Skeleton::load(kSkeletons, "rows");
     skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
     skeleton.statements("body", body);
@@ -94,23 +94,11 @@ void Writer::rows() {
     for (BufferId id : some)
       if (const std::string& name = buffer(id).name; std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
-  Skeleton skeleton = Skeleton::load(kSkeletons, "rows_by_worker");
+  const Tile tile = row_tile(n, names);
+  out_.workers = row_workers(points, tile);
+  Skeleton skeleton = Skeleton::load(kSkeletons, "rows_with_sums");
   skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
   skeleton.statements("setup", setup).statements("body", body).statements("ends", ends);
-  if (shares) {
-    names.resize(per_row.size());
-    const Tile tile = shared_row_tile(n, names);
-    const std::string workers = shared_row_workers(points, tile);
-    finish_function(skeleton, kernel_.name,
-                    {{{"ROWS", tile.rows}, {"BLOCK", tile.block}, {"STAGES", tile.stages}, {"TWICE", tile.twice}},
-                     {workers},
-                     tile.warps,
-                     fits},
-                    {}, {}, {{"workers", workers}});
-    return;
-  }
-  const Tile tile = summed_row_tile(n, names);
-  out_.workers = row_workers(points, tile);
   finish_function(
       skeleton, kernel_.name,
       {{{"ROWS", tile.rows}, {"BLOCK", tile.block}, {"STAGES", tile.stages}}, {"workers"}, tile.warps, fits});

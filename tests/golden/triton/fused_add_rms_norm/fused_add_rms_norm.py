@@ -45,44 +45,29 @@ import triton.language as tl
 
 @triton.jit
 def fused_add_rms_norm_forward(
-    x,
-    residual,
-    weight,
-    y0,
-    y1,
-    rstd,
-    batch_seq,
-    hidden,
-    workers,
-    eps: tl.float32,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STAGES: tl.constexpr,
-    TWICE: tl.constexpr,
+    x, residual, weight, y0, y1, rstd, batch_seq, hidden, eps: tl.float32, ROWS: tl.constexpr, BLOCK: tl.constexpr
 ):
-    worker = tl.program_id(0).to(tl.int64)
+    i_batch_seq = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     i_hidden = tl.arange(0, BLOCK)[None, :]
-    for start in tl.range(worker * ROWS, batch_seq, workers * ROWS, num_stages=STAGES):
-        i_batch_seq = start + tl.arange(0, ROWS)[:, None]
-        mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
-        residual_i = tl.load(residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
+    mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
+    residual_i = tl.load(residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
+    x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
+    residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
+    mean = tl.sum(residual_2 * residual_2, axis=1, keep_dims=True) / hidden
+    tl.store(y1 + i_batch_seq * hidden + i_hidden, residual_2, mask=mask)
+    rstd_i = tl.rsqrt(mean + eps)
+    tl.store(rstd + i_batch_seq, rstd_i, mask=i_batch_seq < batch_seq)
+    if BLOCK > 16384:
+        residual_i = tl.load(
+            residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first"
+        ).to(tl.float32)
+        x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first").to(
+            tl.float32
+        )
         residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
-        mean = tl.sum(residual_2 * residual_2, axis=1, keep_dims=True) / hidden
-        tl.store(y1 + i_batch_seq * hidden + i_hidden, residual_2, mask=mask)
-        rstd_i = tl.rsqrt(mean + eps)
-        tl.store(rstd + i_batch_seq, rstd_i, mask=i_batch_seq < batch_seq)
-        if TWICE:
-            residual_i = tl.load(
-                residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first"
-            ).to(tl.float32)
-            x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first").to(
-                tl.float32
-            )
-            residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
-        weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
-        h_2 = residual_2 * rstd_i
-        tl.store(y0 + i_batch_seq * hidden + i_hidden, weight_i * h_2.to(x.dtype.element_ty).to(tl.float32), mask=mask)
+    weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
+    h_2 = residual_2 * rstd_i
+    tl.store(y0 + i_batch_seq * hidden + i_hidden, weight_i * h_2.to(x.dtype.element_ty).to(tl.float32), mask=mask)
 
 
 @triton.jit

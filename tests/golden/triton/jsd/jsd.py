@@ -55,42 +55,33 @@ def jsd_forward(
     student_kl,
     tokens,
     vocab,
-    workers,
     beta: tl.float32,
     ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
-    STAGES: tl.constexpr,
-    TWICE: tl.constexpr,
 ):
-    worker = tl.program_id(0).to(tl.int64)
+    token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     i_vocab = tl.arange(0, BLOCK)[None, :]
-    for start in tl.range(worker * ROWS, tokens, workers * ROWS, num_stages=STAGES):
-        token = start + tl.arange(0, ROWS)[:, None]
-        mask = (token < tokens) & (i_vocab < vocab)
-        log_teacher_i = tl.load(log_teacher + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-        teacher = tl.exp(log_teacher_i).to(log_teacher.dtype.element_ty).to(tl.float32)
-        product = (beta * teacher).to(log_teacher.dtype.element_ty).to(tl.float32)
-        log_student_i = tl.load(log_student + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-        student = tl.exp(log_student_i).to(log_student.dtype.element_ty).to(tl.float32)
-        product_2 = ((1.0 - beta) * student).to(log_student.dtype.element_ty).to(tl.float32)
-        sum = (product + product_2).to(log_student.dtype.element_ty).to(tl.float32)
-        log_mixture = tl.log(sum).to(log_student.dtype.element_ty).to(tl.float32)
-        difference = (log_teacher_i - log_mixture).to(log_student.dtype.element_ty).to(tl.float32)
-        product_3 = (teacher * difference).to(log_student.dtype.element_ty).to(tl.float32)
-        difference_2 = (log_student_i - log_mixture).to(log_student.dtype.element_ty).to(tl.float32)
-        product_4 = (student * difference_2).to(log_student.dtype.element_ty).to(tl.float32)
-        teacher_kl_i = (
-            tl.sum(tl.where(mask, product_3, 0.0), axis=1, keep_dims=True)
-            .to(log_student.dtype.element_ty)
-            .to(tl.float32)
-        )
-        student_kl_i = (
-            tl.sum(tl.where(mask, product_4, 0.0), axis=1, keep_dims=True)
-            .to(log_student.dtype.element_ty)
-            .to(tl.float32)
-        )
-        tl.store(teacher_kl + token, teacher_kl_i, mask=token < tokens)
-        tl.store(student_kl + token, student_kl_i, mask=token < tokens)
+    mask = (token < tokens) & (i_vocab < vocab)
+    log_teacher_i = tl.load(log_teacher + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
+    teacher = tl.exp(log_teacher_i).to(log_teacher.dtype.element_ty).to(tl.float32)
+    product = (beta * teacher).to(log_teacher.dtype.element_ty).to(tl.float32)
+    log_student_i = tl.load(log_student + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
+    student = tl.exp(log_student_i).to(log_student.dtype.element_ty).to(tl.float32)
+    product_2 = ((1.0 - beta) * student).to(log_student.dtype.element_ty).to(tl.float32)
+    sum = (product + product_2).to(log_student.dtype.element_ty).to(tl.float32)
+    log_mixture = tl.log(sum).to(log_student.dtype.element_ty).to(tl.float32)
+    difference = (log_teacher_i - log_mixture).to(log_student.dtype.element_ty).to(tl.float32)
+    product_3 = (teacher * difference).to(log_student.dtype.element_ty).to(tl.float32)
+    difference_2 = (log_student_i - log_mixture).to(log_student.dtype.element_ty).to(tl.float32)
+    product_4 = (student * difference_2).to(log_student.dtype.element_ty).to(tl.float32)
+    teacher_kl_i = (
+        tl.sum(tl.where(mask, product_3, 0.0), axis=1, keep_dims=True).to(log_student.dtype.element_ty).to(tl.float32)
+    )
+    student_kl_i = (
+        tl.sum(tl.where(mask, product_4, 0.0), axis=1, keep_dims=True).to(log_student.dtype.element_ty).to(tl.float32)
+    )
+    tl.store(teacher_kl + token, teacher_kl_i, mask=token < tokens)
+    tl.store(student_kl + token, student_kl_i, mask=token < tokens)
 
 
 @triton.jit

@@ -58,41 +58,26 @@ def l2_normalize_forward(x, y, sum_square, rows, cols, eps: tl.float32, ROWS: tl
 
 @triton.jit
 def l2_normalize_backward(
-    x,
-    sum_square,
-    d_y,
-    grad_x,
-    rows,
-    cols,
-    workers,
-    eps: tl.float32,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STAGES: tl.constexpr,
-    TWICE: tl.constexpr,
+    x, sum_square, d_y, grad_x, rows, cols, eps: tl.float32, ROWS: tl.constexpr, BLOCK: tl.constexpr
 ):
-    worker = tl.program_id(0).to(tl.int64)
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     col = tl.arange(0, BLOCK)[None, :]
-    for start in tl.range(worker * ROWS, rows, workers * ROWS, num_stages=STAGES):
-        row = start + tl.arange(0, ROWS)[:, None]
-        mask = (row < rows) & (col < cols)
-        d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
-        x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
-        sum_square_i = tl.load(sum_square + row, mask=row < rows, other=0)
-        holds = sum_square_i == 0.0
-        sqrt = tl.sqrt_rn(tl.where(holds, 1.0, sum_square_i))
-        rounded = tl.where(holds, 0.0, sqrt).to(x.dtype.element_ty).to(tl.float32)
-        max = tl.maximum(rounded, eps, propagate_nan=tl.PropagateNan.ALL)
-        product = (
-            (d_y_i * divided(x_i, max).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)
-        )
-        sum = tl.sum(tl.where(mask, product, 0.0), axis=1, keep_dims=True).to(x.dtype.element_ty).to(tl.float32)
-        if TWICE:
-            d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
-            x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
-        chosen = tl.where(rounded < eps, 0.0, -(sum / max).to(x.dtype.element_ty).to(tl.float32))
-        chosen_2 = tl.where(holds, 0.0, tl.where(holds, 0.0, chosen) / (2.0 * sqrt))
-        rounded_2 = (2.0 * (chosen_2 * x_i)).to(x.dtype.element_ty).to(tl.float32)
-        tl.store(
-            grad_x + row * cols + col, divided(d_y_i, max).to(x.dtype.element_ty).to(tl.float32) + rounded_2, mask=mask
-        )
+    mask = (row < rows) & (col < cols)
+    d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
+    x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
+    sum_square_i = tl.load(sum_square + row, mask=row < rows, other=0)
+    holds = sum_square_i == 0.0
+    sqrt = tl.sqrt_rn(tl.where(holds, 1.0, sum_square_i))
+    rounded = tl.where(holds, 0.0, sqrt).to(x.dtype.element_ty).to(tl.float32)
+    max = tl.maximum(rounded, eps, propagate_nan=tl.PropagateNan.ALL)
+    product = (d_y_i * divided(x_i, max).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)
+    sum = tl.sum(tl.where(mask, product, 0.0), axis=1, keep_dims=True).to(x.dtype.element_ty).to(tl.float32)
+    if BLOCK > 16384:
+        d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+        x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+    chosen = tl.where(rounded < eps, 0.0, -(sum / max).to(x.dtype.element_ty).to(tl.float32))
+    chosen_2 = tl.where(holds, 0.0, tl.where(holds, 0.0, chosen) / (2.0 * sqrt))
+    rounded_2 = (2.0 * (chosen_2 * x_i)).to(x.dtype.element_ty).to(tl.float32)
+    tl.store(
+        grad_x + row * cols + col, divided(d_y_i, max).to(x.dtype.element_ty).to(tl.float32) + rounded_2, mask=mask
+    )

@@ -53,33 +53,16 @@ def log_softmax_forward(x, y, maximum, sum_exp, tokens, vocab, ROWS: tl.constexp
 
 
 @triton.jit
-def log_softmax_backward(
-    x,
-    maximum,
-    sum_exp,
-    d_y,
-    grad_x,
-    tokens,
-    vocab,
-    workers,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STAGES: tl.constexpr,
-    TWICE: tl.constexpr,
-):
-    worker = tl.program_id(0).to(tl.int64)
+def log_softmax_backward(x, maximum, sum_exp, d_y, grad_x, tokens, vocab, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     i_vocab = tl.arange(0, BLOCK)[None, :]
-    for start in tl.range(worker * ROWS, tokens, workers * ROWS, num_stages=STAGES):
-        token = start + tl.arange(0, ROWS)[:, None]
-        mask = (token < tokens) & (i_vocab < vocab)
-        d_y_i = tl.load(d_y + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-        sum = tl.sum(d_y_i, axis=1, keep_dims=True)
-        if TWICE:
-            d_y_i = tl.load(d_y + token * vocab + i_vocab, mask=mask, other=0, eviction_policy="evict_first").to(
-                tl.float32
-            )
-        sum_exp_i = tl.load(sum_exp + token, mask=token < tokens, other=0)
-        x_i = tl.load(x + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-        maximum_i = tl.load(maximum + token, mask=token < tokens, other=0)
-        d_x_float = d_y_i - sum / sum_exp_i * tl.exp(x_i - maximum_i)
-        tl.store(grad_x + token * vocab + i_vocab, d_x_float, mask=mask)
+    mask = (token < tokens) & (i_vocab < vocab)
+    d_y_i = tl.load(d_y + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
+    sum = tl.sum(d_y_i, axis=1, keep_dims=True)
+    if BLOCK > 16384:
+        d_y_i = tl.load(d_y + token * vocab + i_vocab, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+    sum_exp_i = tl.load(sum_exp + token, mask=token < tokens, other=0)
+    x_i = tl.load(x + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
+    maximum_i = tl.load(maximum + token, mask=token < tokens, other=0)
+    d_x_float = d_y_i - sum / sum_exp_i * tl.exp(x_i - maximum_i)
+    tl.store(grad_x + token * vocab + i_vocab, d_x_float, mask=mask)

@@ -61,35 +61,20 @@ def softmax_forward(x, y, maximum, sum_exp, rows, cols, ROWS: tl.constexpr, BLOC
 
 
 @triton.jit
-def softmax_backward(
-    x,
-    maximum,
-    sum_exp,
-    d_y,
-    grad_x,
-    rows,
-    cols,
-    workers,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STAGES: tl.constexpr,
-    TWICE: tl.constexpr,
-):
-    worker = tl.program_id(0).to(tl.int64)
+def softmax_backward(x, maximum, sum_exp, d_y, grad_x, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     col = tl.arange(0, BLOCK)[None, :]
-    for start in tl.range(worker * ROWS, rows, workers * ROWS, num_stages=STAGES):
-        row = start + tl.arange(0, ROWS)[:, None]
-        mask = (row < rows) & (col < cols)
-        d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
-        x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
-        maximum_i = tl.load(maximum + row, mask=row < rows, other=0)
-        sum_exp_i = tl.load(sum_exp + row, mask=row < rows, other=0)
-        quotient = divided(tl.exp(x_i - maximum_i), sum_exp_i)
-        sum = tl.sum(tl.where(mask, d_y_i * quotient, 0.0), axis=1, keep_dims=True)
-        if TWICE:
-            d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
-            x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
-            difference = x_i - maximum_i
-            exp = tl.exp(difference)
-            quotient = divided(exp, sum_exp_i)
-        tl.store(grad_x + row * cols + col, (d_y_i - sum) * quotient, mask=mask)
+    mask = (row < rows) & (col < cols)
+    d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
+    x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
+    maximum_i = tl.load(maximum + row, mask=row < rows, other=0)
+    sum_exp_i = tl.load(sum_exp + row, mask=row < rows, other=0)
+    quotient = divided(tl.exp(x_i - maximum_i), sum_exp_i)
+    sum = tl.sum(tl.where(mask, d_y_i * quotient, 0.0), axis=1, keep_dims=True)
+    if BLOCK > 16384:
+        d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+        x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+        difference = x_i - maximum_i
+        exp = tl.exp(difference)
+        quotient = divided(exp, sum_exp_i)
+    tl.store(grad_x + row * cols + col, (d_y_i - sum) * quotient, mask=mask)

@@ -32,31 +32,18 @@ def sign(x):
 
 
 @triton.jit
-def tvd_forward(
-    p,
-    q,
-    reduced,
-    tokens,
-    vocab,
-    workers,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STAGES: tl.constexpr,
-    TWICE: tl.constexpr,
-):
-    worker = tl.program_id(0).to(tl.int64)
+def tvd_forward(p, q, reduced, tokens, vocab, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     i_vocab = tl.arange(0, BLOCK)[None, :]
-    for start in tl.range(worker * ROWS, tokens, workers * ROWS, num_stages=STAGES):
-        token = start + tl.arange(0, ROWS)[:, None]
-        mask = (token < tokens) & (i_vocab < vocab)
-        p_i = tl.load(p + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-        q_i = tl.load(q + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
-        sum = (
-            tl.sum(tl.abs((p_i - q_i).to(p.dtype.element_ty).to(tl.float32)), axis=1, keep_dims=True)
-            .to(p.dtype.element_ty)
-            .to(tl.float32)
-        )
-        tl.store(reduced + token, sum, mask=token < tokens)
+    mask = (token < tokens) & (i_vocab < vocab)
+    p_i = tl.load(p + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
+    q_i = tl.load(q + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
+    sum = (
+        tl.sum(tl.abs((p_i - q_i).to(p.dtype.element_ty).to(tl.float32)), axis=1, keep_dims=True)
+        .to(p.dtype.element_ty)
+        .to(tl.float32)
+    )
+    tl.store(reduced + token, sum, mask=token < tokens)
 
 
 @triton.jit
