@@ -163,7 +163,7 @@ KW_DEVICE Vector<T, N> load_anywhere(const T* row, Index element, Index end) {
 // group of copies; `copy_wait<n>` waits until all but the last n groups of this thread have landed. Other threads see
 // them after a barrier.
 template <int N, class T>
-KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, bool wanted) {
+KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, bool wanted = true) {
   using W = Words<Vector<T, N>>;
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(to));
   KW_UNROLL

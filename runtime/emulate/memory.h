@@ -87,7 +87,7 @@ KW_DEVICE Vector<T, N> load_anywhere(const T* row, Index element, Index, emulate
 }
 
 template <int N, class T>
-KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, bool wanted, emulate::Place place = KW_PLACE) {
+KW_DEVICE void copy_async(Shared<Vector<T, N>> to, const T* from, bool wanted = true, emulate::Place place = KW_PLACE) {
   static_assert(sizeof(Vector<T, N>) >= 4, "a copy has at least 4 bytes");
   if (wanted) emulate::engine->copy_begin(to.address(), from, sizeof(Vector<T, N>), place);
 }

@@ -392,7 +392,11 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
                             : draw < 18 && draw % 2 == 1 ? Values::Positive
                                                          : Values::Ordinary;
       const bool other_scalars = draw >= 9 && !at_thresholds;
-      add({.types = mixtures[m], .sizes = sizes, .values = values, .other_scalars = other_scalars});
+      add({.types = mixtures[m],
+           .sizes = sizes,
+           .values = values,
+           .other_scalars = other_scalars,
+           .landmark = at_thresholds && draw >= 27 ? draw - 27 : -1});
     }
   for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
     add({.types = mixtures[0], .sizes = shape});
@@ -459,6 +463,8 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
         continue;
       }
       double value = source.next();
+      if (c.landmark >= 0 && count == 1 && !cotangent && ir::is_floating(dtype))
+        value = ir::round_to(dtype, landmarks[static_cast<std::size_t>(c.landmark) % landmarks.size()]);
       if (limit > 0) value = static_cast<double>((static_cast<std::int64_t>(value) * 7919 + i * 31) % limit);
       array.values.push_back(value);
     }

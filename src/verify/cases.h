@@ -27,6 +27,7 @@ struct Case {
   bool many_blocks = false;    // an emulated GPU has kManyMultiprocessors
   bool at_start = false;
   bool fresh = false;  // a second call with other values follows
+  int landmark = -1;   // of Values::Landmarks, by its number: which one tensors of one element have
   std::uint64_t seed = 0;
 
   std::string text() const;  // "rows=7 cols=13, T = bf16, transposed, large"
