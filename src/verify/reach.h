@@ -24,8 +24,8 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
                                              const kernel::TypeBinding& types, const kernel::Machine& machine,
                                              std::int64_t most, Layout layout = Layout::Dense);
 
-// The sizes near powers of two at which a kernel that cuts rows into pieces gets one more of them: where a kernel counts
-// its pieces otherwise than the call does, it shows there.
+// The sizes near powers of two at which a kernel that cuts rows into pieces gets one more of them: where a kernel
+// counts its pieces otherwise than the call does, it shows there.
 std::vector<kernel::Sizes> shapes_at_edges(const Subject& subject, const kernel::TypeBinding& types,
                                            const kernel::Machine& machine, std::int64_t most);
 

@@ -6,8 +6,8 @@
 //   stage 3: store y = … - m                    stage 2: store y = … - m
 //
 // Only of sums in a type that is not rounded to, and never where a term is added that does not vary: the sum of x -
-// mean is not taken as that of x, which would lose what the difference has kept. Where a factor is infinite, so are terms
-// of both signs, and the sum is no number: s * q - s * q is added, which is zero but there.
+// mean is not taken as that of x, which would lose what the difference has kept. Where a factor is infinite, so are
+// terms of both signs, and the sum is no number: s * q - s * q is added, which is zero but there.
 #pragma once
 
 #include "act/emit/cpp/cpp_types.h"
