@@ -64,9 +64,9 @@ def test_what_cannot_become_a_package_is_refused_and_writes_nothing(kw, understo
     assert not (tmp_path / "out").exists()
 
 
-MODEL = """
+SCALED = """
 import torch
-class Model(torch.nn.Module):
+class Scaled(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x) * FACTOR
 def get_inputs():
@@ -76,16 +76,16 @@ def get_inputs():
 
 def test_two_modules_of_one_name_are_refused_until_one_has_another(kw, tmp_path):
     for name, factor in (("twice", "2"), ("thrice", "3")):
-        (tmp_path / f"{name}.py").write_text(MODEL.replace("FACTOR", factor))
+        (tmp_path / f"{name}.py").write_text(SCALED.replace("FACTOR", factor))
         assert kw("understand", f"{name}.py", "--name", name).returncode == 0
     package = ("act", "twice", "thrice", "--into", "package:out", "--target", "cpu", "--yes")
     run = kw(*package)
-    assert run.returncode == 2 and "two kernels have a module Model, the second is thrice" in run.stderr
+    assert run.returncode == 2 and "two kernels have a module Scaled, the second is thrice" in run.stderr
     assert "kw set thrice name.module=" in run.stderr and not (tmp_path / "out").exists()
     assert kw("set", "thrice", "name.module=Thrice").returncode == 0
     assert kw(*package).returncode == 0
     text = (tmp_path / "out/out/__init__.py").read_text()
-    assert "import Model, twice" in text and "import Thrice, thrice" in text
+    assert "import Scaled, twice" in text and "import Thrice, thrice" in text
 
 
 def test_a_folder_that_holds_something_else_keeps_it(kw, understood, tmp_path):
@@ -136,4 +136,4 @@ def test_a_package_leaves_out_kernels_that_compile_for_long_unless_a_schedule_as
 
     assert ragged() == ["_short", "_streamed"]
     (tmp_path / "kernels" / "softmax" / "schedules.yaml").write_text(HELD)
-    assert ragged() == ["_short", "", "_wide", "_streamed"]
+    assert ragged() == ["_short", "", "_long", "_wide", "_streamed"]
