@@ -5,10 +5,10 @@
 //
 // Every example is taken for both targets, cpu and cuda (emulated). One line per mutant: {"target", "example", "file",
 // "line", "function", "kind", "before", "after", "same_code", "reached", "caught_by": […], "seconds"}. A
-// mutant that survives with the op's own types is put to every mixture before it counts as a survivor. What does not
-// compile is no mutant; neither is what compiles to the same code in every mixture, nor a change of a line that no case
-// comes to (these are listed, "same_code": true and "reached": false): another is drawn in its place. The mutants
-// depend on COUNT, SEED and the examples alone, not on JOBS, which run side by side.
+// mutant that survives with the op's own types is put to every mixture before it counts as a survivor, and the other
+// way about. What does not compile is no mutant; neither is what compiles to the same code in every mixture, nor a
+// change of a line that no case comes to (these are listed, "same_code": true and "reached": false): another is drawn
+// in its place. The mutants depend on COUNT, SEED and the examples alone, not on JOBS, which run side by side.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -79,6 +79,23 @@ class Original {
     KW_TRY(verify::Report report, verify::judge(subject_, options(own_types)));
     if (report.passed()) return report;
     return fail(ErrorKind::GateFailed, subject_.manifest.name + " itself is not verified:\n" + verify::to_text(report));
+  }
+
+  // The same in every mixture of types, once for all mutants that are caught there.
+  Status verify_in_mixtures() {
+    if (!verified_in_mixtures_) KW_CHECK(judged(false));
+    verified_in_mixtures_ = true;
+    return {};
+  }
+
+  // Are the op's own types such as values are computed in, so that nothing is rounded on the way?
+  bool computes_in_own_types() const {
+    const std::vector<kernel::TypeBinding> own = verify::type_mixtures(subject_, true);
+    return std::all_of(own.begin(), own.end(), [](const kernel::TypeBinding& types) {
+      return std::all_of(types.begin(), types.end(), [](const auto& type) {
+        return type.second == ir::DType::F32 || type.second == ir::DType::F64;
+      });
+    });
   }
 
   // Of the kinds that are left each is as likely as any other. False: there is none.
@@ -194,28 +211,32 @@ class Original {
   }
 
   std::uint64_t seed_ = 0;
+  bool verified_in_mixtures_ = false;
   verify::Subject subject_;
   std::map<std::string, std::vector<std::pair<std::string, test::Mutant>>> by_kind_;  // each with its file
   std::shared_ptr<verify::Answers> answers_ = std::make_shared<verify::Answers>();
 };
 
 // Puts one mutant to the judge and prints what came of it. False: it is none that counts.
-Result<bool> put(const Original& original, const Task& task, const std::string& file, const test::Mutant& mutant,
+Result<bool> put(Original& original, const Task& task, const std::string& file, const test::Mutant& mutant,
                  std::mutex& output) {
   const auto start = std::chrono::steady_clock::now();
-  KW_TRY(std::vector<std::string> gates, original.caught_by(file, mutant.text, true));
+  // A rounding does nothing in types that are computed in: where the op's own are such, the mixtures see it first.
+  bool own_types = mutant.kind != "rounding" || !original.computes_in_own_types();
+  KW_TRY(std::vector<std::string> gates, original.caught_by(file, mutant.text, own_types));
   if (std::find(gates.begin(), gates.end(), "builds") != gates.end()) return false;
   bool same_code = false, reached = true;
   if (gates.empty()) {
     KW_TRY(same_code, original.compiles_to_the_same(file, mutant.text));
   }
   if (gates.empty() && !same_code) {
+    own_types = !own_types;
+    KW_TRY(gates, original.caught_by(file, mutant.text, own_types));
+  }
+  if (gates.empty() && !same_code) {
     KW_TRY(reached, original.reaches(file, mutant.line));
   }
-  if (gates.empty() && !same_code && reached) {
-    KW_TRY(gates, original.caught_by(file, mutant.text, false));
-    if (!gates.empty()) KW_CHECK(original.judged(false));
-  }
+  if (!gates.empty() && !own_types) KW_CHECK(original.verify_in_mixtures());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string target(kernel::name_of(task.target));
   const std::lock_guard lock(output);

@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 
@@ -44,6 +45,26 @@ namespace {
 constexpr std::size_t kPage = 4096;
 Fibers* entering = nullptr;  // whose fiber begins: a new stack has no arguments
 
+// Stacks that no fiber uses, for those to come: a process runs many small grids, and to map a thousand stacks for each
+// takes longer than most of them run. All are of one size, since a process has the sanitizer or has it not.
+std::vector<std::byte*>& idle_stacks() {
+  static auto* const stacks = new std::vector<std::byte*>();  // never destroyed: a grid may end later than statics do
+  return *stacks;
+}
+
+std::byte* take_stack(std::size_t bytes) {
+  std::vector<std::byte*>& idle = idle_stacks();
+  if (!idle.empty()) {
+    std::byte* const taken = idle.back();
+    idle.pop_back();
+    return taken;
+  }
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  KW_ASSERT(memory != MAP_FAILED, "there is memory for the stacks of a block");
+  ::mprotect(memory, kPage, PROT_NONE);
+  return static_cast<std::byte*>(memory);
+}
+
 }  // namespace
 
 struct Fibers::Stack {
@@ -74,7 +95,9 @@ struct Fibers::Sanitizer {
 Fibers::Fibers() : sanitizer_(std::make_unique<Sanitizer>()) {}
 
 Fibers::~Fibers() {
-  for (Stack& stack : stacks_) ::munmap(stack.memory, sanitizer_->stack_bytes());
+  // The first is on top again, so that the same call finds the same stacks.
+  for (auto stack = stacks_.rbegin(); stack != stacks_.rend(); ++stack)
+    if (stack->memory != nullptr) idle_stacks().push_back(stack->memory);
 }
 
 void Fibers::begin(std::size_t count, Body body, void* context) {
@@ -85,11 +108,7 @@ void Fibers::begin(std::size_t count, Body body, void* context) {
   for (std::size_t i = 0; i < count; ++i) {
     Stack& stack = stacks_[i];
     stack.begun = stack.ended = false;
-    if (stack.memory != nullptr) continue;
-    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    KW_ASSERT(memory != MAP_FAILED, "there is memory for the stacks of a block");
-    stack.memory = static_cast<std::byte*>(memory);
-    ::mprotect(memory, kPage, PROT_NONE);
+    if (stack.memory == nullptr) stack.memory = take_stack(bytes);
   }
 }
 
