@@ -1,6 +1,7 @@
 #include "ir/derivative/derivative.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/derivative/sweep.h"
@@ -46,6 +47,23 @@ Status check_options(const Graph& forward, const DerivativeOptions& options) {
   return {};
 }
 
+// Wide values that the forward uses for nothing but a result in a narrower type, with the result as the backward reads
+// it: rounded.
+std::map<NodeId, NodeId> read_rounded(const Graph& forward, GraphBuilder& builder) {
+  std::map<NodeId, NodeId> uses, rounded;
+  for (const Node& node : forward.nodes)
+    for (NodeId arg : node.args) ++uses[arg];
+  for (const Output& output : forward.outputs) ++uses[output.node];
+  for (const Output& output : forward.outputs) {
+    const Node& result = forward[output.node];
+    if (result.op != Op::Cast || result.type.concrete() || output.updates) continue;
+    NodeId wide = result.args[0];
+    if (forward[wide].type != opmath(result.type) || forward[wide].type == result.type || uses[wide] != 1) continue;
+    rounded[wide] = builder.cast(output.node, forward[wide].type);
+  }
+  return rounded;
+}
+
 // A name that neither the interface nor a value has yet.
 std::string fresh(std::string name, std::set<std::string>& taken) {
   while (!taken.insert(name).second) name += "_";
@@ -57,6 +75,8 @@ std::string fresh(std::string name, std::set<std::string>& taken) {
 Result<Graph> differentiate(const Graph& forward, const DerivativeOptions& options) {
   KW_CHECK(check_options(forward, options));
   GraphBuilder builder(forward);
+  const std::map<NodeId, NodeId> rounded = read_rounded(forward, builder);
+  const size_t forward_nodes = builder.graph().nodes.size();
   std::set<std::string> taken;
   for (const Input& input : forward.inputs) taken.insert(input.name);
   for (const Output& output : forward.outputs) taken.insert(output.name);
@@ -90,6 +110,11 @@ Result<Graph> differentiate(const Graph& forward, const DerivativeOptions& optio
     gradient = builder.broadcast(gradient, input.dims);
     builder.output({fresh("grad_" + input.name, taken), gradient, input.dims, std::nullopt});
   }
+  const auto read = [&](NodeId& node) {
+    if (const auto found = rounded.find(node); found != rounded.end()) node = found->second;
+  };
+  std::vector<Node>& nodes = builder.graph().nodes;
+  for (size_t i = forward_nodes; i < nodes.size(); ++i) std::for_each(nodes[i].args.begin(), nodes[i].args.end(), read);
   return std::move(builder).finish();
 }
 

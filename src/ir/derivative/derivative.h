@@ -7,6 +7,11 @@
 // casts back, a contribution to a promoted operand is summed over the axes that the operand lacks and then cast to its
 // type. So a graph that computes in f32 inside is differentiated in f32 inside.
 //
+// Where the derivative of an op that computes wide inside is written by its own result (exp, tanh, softmax), it reads
+// the result as PyTorch's does: rounded, as the forward returns it. So it costs no exponential again. Only for what the
+// forward returns and in the op's own inner type T|f32: of softmax(x.float()).to(x.dtype) autograd keeps the f32
+// values, and so does the derivative here.
+//
 // It comes before simplification: formulas are those an expert writes (they reuse forward values: dy*(1 - y²) for
 // tanh), and what is left over, such as a product with one, is the rewrite table's to remove.
 #pragma once

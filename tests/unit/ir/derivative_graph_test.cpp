@@ -116,6 +116,35 @@ TEST(DerivativeGraph, SoftmaxNeedsNothingButItsOutput) {
   EXPECT_EQ(text_of(joint, output_of(joint, "grad_x").node), "mul(add(d_y,neg(sum(mul(d_y," + y + "))))," + y + ")");
 }
 
+// y = T(exp(wide(x))), computed in `wide`; with `twice` the exponential has a second use.
+Graph rounded_exponential(bool own_wide_type, bool twice) {
+  GraphBuilder b;
+  AxisId n = b.axis("n", Size::symbol(b.symbol("n")));
+  Type t = b.type_parameter("T", DType::BF16);
+  NodeId x = typed_input(b, "x", t, {n});
+  NodeId e = b.make(Op::Exp, {b.cast(x, own_wide_type ? opmath(t) : Type(DType::F32))});
+  b.output({"y", b.cast(e, t), {n}, std::nullopt});
+  if (twice) b.output({"z", b.cast(b.make(Op::Neg, {e}), t), {n}, std::nullopt});
+  return std::move(b).finish();
+}
+
+TEST(DerivativeGraph, AResultThatAnOpRoundsIsReadAsItWasReturned) {
+  Graph joint = joint_of(rounded_exponential(true, false));
+  std::string y = text_of(joint, output_of(joint, "y").node);
+  EXPECT_EQ(y, "cast(exp(cast(x)))");
+  EXPECT_EQ(text_of(joint, output_of(joint, "grad_x").node), "cast(mul(cast(d_y),cast(" + y + ")))");
+}
+
+TEST(DerivativeGraph, AValueThatTheSourceKeepsInF32IsReadUnrounded) {
+  Graph joint = joint_of(rounded_exponential(false, false));
+  EXPECT_EQ(text_of(joint, output_of(joint, "grad_x").node), "cast(mul(cast(d_y),exp(cast(x))))");
+}
+
+TEST(DerivativeGraph, AWideValueWithAnotherUseIsReadUnrounded) {
+  Graph joint = joint_of(rounded_exponential(true, true));
+  EXPECT_EQ(text_of(joint, output_of(joint, "grad_x").node), "cast(mul(add(neg(cast(d_z)),cast(d_y)),exp(cast(x))))");
+}
+
 TEST(DerivativeGraph, AnInputThatNothingDependsOnHasAZeroGradient) {
   GraphBuilder b;
   AxisId n = b.axis("n", Size::symbol(b.symbol("n")));

@@ -11,6 +11,14 @@ def wide(x):
     return x if x.dtype == tl.float64 else x.to(tl.float32)
 
 
+@triton.constexpr_function
+def promoted(a, b):
+    # PyTorch's promotion of two floating types.
+    if a == b:
+        return a
+    return tl.float64 if tl.float64 in (a, b) else tl.float32
+
+
 @triton.jit
 def nan_max(a, b):
     # tl.max passes over NaN.
@@ -18,22 +26,9 @@ def nan_max(a, b):
 
 
 @triton.jit
-def softmax_forward_general(
-    x,
-    y,
-    maximum,
-    sum_exp,
-    x_stride_0,
-    x_stride_1,
-    y_stride_0,
-    y_stride_1,
-    maximum_stride_0,
-    sum_exp_stride_0,
-    cols,
-    BLOCK: tl.constexpr,
-):
+def softmax_forward_general(x, y, x_stride_0, x_stride_1, y_stride_0, y_stride_1, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
-    reduce_max_tile = tl.full([BLOCK], float("-inf"), dtype=maximum.dtype.element_ty)
+    reduce_max_tile = tl.full([BLOCK], float("-inf"), dtype=promoted(x.dtype.element_ty, tl.float32))
     for start in range(0, cols, BLOCK):
         col = (start + tl.arange(0, BLOCK)).to(tl.int64)
         mask = col < cols
@@ -42,33 +37,27 @@ def softmax_forward_general(
             reduce_max_tile, tl.where(mask, x_i, float("-inf")), propagate_nan=tl.PropagateNan.ALL
         )
     reduce_max = tl.reduce(reduce_max_tile, 0, nan_max)
-    tl.store(maximum + row * maximum_stride_0, reduce_max)
-    sum_exp_i_tile = tl.full([BLOCK], 0.0, dtype=maximum.dtype.element_ty)
+    sum_tile = tl.full([BLOCK], 0.0, dtype=promoted(x.dtype.element_ty, tl.float32))
     for start in range(0, cols, BLOCK):
         col = (start + tl.arange(0, BLOCK)).to(tl.int64)
         mask = col < cols
         x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-        sum_exp_i_tile = sum_exp_i_tile + tl.where(mask, tl.exp(x_i - reduce_max), 0.0)
-    sum_exp_i = tl.sum(sum_exp_i_tile, axis=0)
-    tl.store(sum_exp + row * sum_exp_stride_0, sum_exp_i)
+        sum_tile = sum_tile + tl.where(mask, tl.exp(x_i - reduce_max), 0.0)
+    sum = tl.sum(sum_tile, axis=0)
     for start in range(0, cols, BLOCK):
         col = (start + tl.arange(0, BLOCK)).to(tl.int64)
         mask = col < cols
         x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-        tl.store(y + row * y_stride_0 + col * y_stride_1, tl.exp(x_i - reduce_max) / sum_exp_i, mask=mask)
+        tl.store(y + row * y_stride_0 + col * y_stride_1, tl.exp(x_i - reduce_max) / sum, mask=mask)
 
 
 @triton.jit
 def softmax_backward_general(
-    x,
-    maximum,
-    sum_exp,
+    y,
     d_y,
     grad_x,
-    x_stride_0,
-    x_stride_1,
-    maximum_stride_0,
-    sum_exp_stride_0,
+    y_stride_0,
+    y_stride_1,
     d_y_stride_0,
     d_y_stride_1,
     grad_x_stride_0,
@@ -77,23 +66,17 @@ def softmax_backward_general(
     BLOCK: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
-    maximum_i = wide(tl.load(maximum + row * maximum_stride_0))
-    sum_exp_i = wide(tl.load(sum_exp + row * sum_exp_stride_0))
-    sum_tile = tl.full([BLOCK], 0.0, dtype=maximum.dtype.element_ty)
+    sum_tile = tl.full([BLOCK], 0.0, dtype=promoted(d_y.dtype.element_ty, tl.float32))
     for start in range(0, cols, BLOCK):
         col = (start + tl.arange(0, BLOCK)).to(tl.int64)
         mask = col < cols
         d_y_i = wide(tl.load(d_y + row * d_y_stride_0 + col * d_y_stride_1, mask=mask, other=0))
-        x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-        sum_tile = sum_tile + tl.where(mask, d_y_i * (tl.exp(x_i - maximum_i) / sum_exp_i), 0.0)
+        y_i = wide(tl.load(y + row * y_stride_0 + col * y_stride_1, mask=mask, other=0))
+        sum_tile = sum_tile + d_y_i * y_i
     sum = tl.sum(sum_tile, axis=0)
     for start in range(0, cols, BLOCK):
         col = (start + tl.arange(0, BLOCK)).to(tl.int64)
         mask = col < cols
         d_y_i = wide(tl.load(d_y + row * d_y_stride_0 + col * d_y_stride_1, mask=mask, other=0))
-        x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-        tl.store(
-            grad_x + row * grad_x_stride_0 + col * grad_x_stride_1,
-            (d_y_i - sum) * (tl.exp(x_i - maximum_i) / sum_exp_i),
-            mask=mask,
-        )
+        y_i = wide(tl.load(y + row * y_stride_0 + col * y_stride_1, mask=mask, other=0))
+        tl.store(grad_x + row * grad_x_stride_0 + col * grad_x_stride_1, (d_y_i - sum) * y_i, mask=mask)
