@@ -31,7 +31,7 @@ CPU_FLAGS = ["-std=c++20", "-fopenmp", "-ffp-contract=off", "-fno-math-errno", "
 CPU_LEVEL = {"g++": ["-O2", "-fvect-cost-model=dynamic", "-fversion-loops-for-strides"]}
 # What calls the kernels asks a few questions of each tensor: no more than this is gained by optimising it.
 CALL_FLAGS = ["-std=c++20", "-O1", "-fPIC"]
-CALL_HEADERS = ["kw_torch/gpu.h", "kw_torch/op.h"]
+CALLS_TOGETHER = 3  # ops of one file at least: half a second of each file goes to what all of them include
 CUDA_FLAGS = ["--std=c++20", "--fmad=true", "--no-source-include"]
 TORCH_TARGET = "0x020b000000000000"  # the oldest PyTorch that the library loads on: 2.11
 MARCH = "x86-64-v3"
@@ -190,6 +190,19 @@ def write_images(plan, targets, images, folder):
     (folder / "images.cpp").write_text("\n".join(lines) + "\n")
 
 
+def write_calls(files, folder, jobs):
+    """What calls the kernels, several ops to a file, which take about as long; no more files than are compiled at a
+    time."""
+    units = [[] for _ in range(max(1, min(jobs, len(files) // CALLS_TOGETHER)))]
+    for file in sorted(files, key=_length, reverse=True):
+        min(units, key=lambda unit: sum(map(_length, unit))).append(file)
+    paths = []
+    for i, unit in enumerate(units):
+        paths.append(folder / f"calls_{i}.cpp")
+        paths[-1].write_text("".join(f'#include "{file}"\n' for file in unit))
+    return paths
+
+
 def compile_cpp(compiler, source, output, flags):
     """Returns the seconds of the processor that it took."""
     command = [compiler, *flags, "-w", "-fvisibility=hidden", "-c", str(source), "-o", str(output)]
@@ -203,19 +216,14 @@ def compile_cpp(compiler, source, output, flags):
     return usage.ru_utime + usage.ru_stime
 
 
-def precompile(compiler, headers, output, flags):
-    """Headers that several files begin with, read once: `output` includes them, and what the compiler made of them lies
-    beside it. Returns the seconds that it took."""
-    output.write_text("".join(f'#include "{header}"\n' for header in headers))
-    return compile_cpp(compiler, output, output.with_name(output.name + ".gch"), ["-x", "c++-header", *flags])
-
-
 def build_gradients(compiler, source, output, torch):
     """The gradients in C++, for the PyTorch that is here alone: under another one they are taken in Python. Returns the
     seconds that they took, or None where this PyTorch is one that they were not written for."""
     unit = output.with_suffix(".o")
-    # Nearly all of the time is PyTorch's headers, which are shorter in C++17.
+    # Nearly all of the time is PyTorch's headers, which are shorter in C++17; for a tenth of it g++ would look for
+    # memory to use again.
     flags = [*CALL_FLAGS, "-std=c++17", "-DAT_PER_OPERATOR_HEADERS", "-isystem", str(torch / "include")]
+    flags += ["--param", "ggc-min-heapsize=1000000"] if Path(compiler).name == "g++" else []
     try:
         seconds = compile_cpp(compiler, source / "torch/kw_torch/gradient.cpp", unit, flags)
         link(compiler, [unit], output, torch, ["-lc10"])
@@ -261,15 +269,6 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         output = folder / (unit.name.removesuffix(".cpp") + ".o")
         note(kind, unit.name, compile_cpp(compiler, unit, output, [*level, *flags]))
 
-    def headers_of_calls():
-        made = precompile(compiler, CALL_HEADERS, folder / "calls.h", [*CALL_FLAGS, *flags])
-        note("calls", "calls.h", made)
-
-    def calls(unit, headers):
-        if headers:
-            headers.result()
-        cpp("calls", unit, [*(["-include", str(folder / "calls.h")] if headers else []), *CALL_FLAGS])
-
     def gradients():
         (folder / "gradients").mkdir()
         output = library.with_name("_gradients.so")
@@ -298,14 +297,13 @@ def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, t
         tasks = image_tasks(plan, source, architectures) if gpu else []
         # What takes longest begins first, so that no core waits at the end.
         kernels = sorted((op["kernels"] for op in plan["ops"] if op["kernels"]), key=lambda k: -_length(source / k))
-        # Precompiled headers take as long as reading them for three ops.
-        headers = workers.submit(headers_of_calls) if len(plan["ops"]) > 3 else None
         waiting = [workers.submit(gradients)] if plan["gradients"] else []
         waiting += [workers.submit(cpp, "kernels for the CPU", source / unit, cpu_flags) for unit in kernels]
         compiled = {}
         for i in sorted(range(len(tasks)), key=lambda i: -len(tasks[i][2][tasks[i][0]])):
             compiled[i] = workers.submit(image, tasks[i])
-        waiting += [workers.submit(calls, source / op["file"], headers) for op in plan["ops"]]
+        calls = write_calls([source / op["file"] for op in plan["ops"]], folder, jobs)
+        waiting += [workers.submit(cpp, "calls", unit, CALL_FLAGS) for unit in calls]
         try:
             for one in waiting:
                 one.result()

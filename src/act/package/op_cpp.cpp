@@ -28,7 +28,10 @@ class Writer : CallWriter {
     out_.line("");
     for (const OpPass& pass : form_.passes)
       if (pass.code.contains(Target::Cpu)) KW_CHECK(tables(pass, Target::Cpu));
+    images();
     out_.line("");
+    // Of its own, since several ops may be compiled as one file.
+    out_.line(fmt::format("namespace kw_op_{} {{", form_.name));
     out_.line("namespace {");
     out_.line("");
     out_.line("using kw_host::Dtype;");
@@ -43,10 +46,20 @@ class Writer : CallWriter {
     registration();
     out_.line("");
     out_.line("}  // namespace");
+    out_.line(fmt::format("}}  // namespace kw_op_{}", form_.name));
     return broken_text(out_);
   }
 
  private:
+  void images() {
+    if (!form_.forward().code.contains(Target::Cuda)) return;
+    out_.line("#if KW_IMAGES");
+    for (const OpPass& pass : form_.passes)
+      out_.line(fmt::format("extern const kw_torch::Image {}[{}][KW_IMAGES];", images_name(form_, pass),
+                            form_.mixtures.size()));
+    out_.line("#endif");
+  }
+
   void allocate(const std::string& name, const std::string& sizes, bool) override {
     out_.line(fmt::format(
         "const kw_torch::Tensor kw_{0} = kw_torch::empty({0}, kw_type_of_{0}[kw_mixture], kw_device, {{{1}}});", name,
@@ -64,9 +77,6 @@ class Writer : CallWriter {
     for (const std::string& symbol : symbols) quoted.push_back("\"" + symbol + "\"");
     out_.line("");
     out_.line("#if KW_IMAGES");
-    out_.line("}  // namespace");
-    out_.line(fmt::format("extern const kw_torch::Image {}[kMixtures][KW_IMAGES];", images_name(form_, pass)));
-    out_.line("namespace {");
     out_.line(fmt::format("constexpr const char* kw_{}_symbols[] = {{{}}};", pass.name, join(quoted, ", ")));
     out_.line(fmt::format("kw_torch::KernelFile<{}, kMixtures, KW_IMAGES> {}(kw_{}_symbols, {});", count, file,
                           pass.name, images_name(form_, pass)));

@@ -73,21 +73,17 @@ void PartEntries::tiled(bool ragged) {
 }
 
 void PartEntries::any_strides() {
-  for (bool wide : {false, true}) {
-    Variant v{.suffix = wide ? "_large" : "_strided",
-              .why = wide ? "More elements than an int counts." : "Any strides."};
-    v.wide_index = wide;
-    v.arguments = {"1", "4"};
-    if (text_.plan.accumulates) v.arguments.push_back("kw::Place::Memory");
-    v.arguments.push_back("false");
-    if (!wide) v.guards.push_back(short_index(sizes_.row()));
-    // One warp adds to its block's slice by itself.
-    const std::string warps = text_.segment_sums > 0 ? "1" : "min(16, max(1, ceil_div(" + sizes_.row() + ", 128)))";
-    v.most_threads = 512;
-    v.block = "32*" + warps;
-    v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
-    write(v);
-  }
+  Variant v{.suffix = "_strided", .why = "Any strides, and more elements than an int counts."};
+  v.wide_index = true;
+  v.arguments = {"1", "4"};
+  if (text_.plan.accumulates) v.arguments.push_back("kw::Place::Memory");
+  v.arguments.push_back("false");
+  // One warp adds to its block's slice by itself.
+  const std::string warps = text_.segment_sums > 0 ? "1" : "min(16, max(1, ceil_div(" + sizes_.row() + ", 128)))";
+  v.most_threads = 512;
+  v.block = "32*" + warps;
+  v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
+  write(v);
 }
 
 EntryText PartEntries::run() {

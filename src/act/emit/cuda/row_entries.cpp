@@ -138,18 +138,15 @@ void RowEntries::streamed(bool ragged) {
   write(v);
 }
 
+// A 64-bit index costs little where it is found once for a row: one kernel serves any number of elements too.
 void RowEntries::any_strides() {
-  for (bool wide : {false, true}) {
-    Variant v{.suffix = wide ? "_large" : "_strided",
-              .why = wide ? "More elements than an int counts." : "Any strides."};
-    v.wide_index = wide;
-    v.arguments = arguments("1", "4", true, true, "Memory", false);
-    if (!wide) v.guards.push_back(short_index(sizes_.row()));
-    v.most_threads = p_.stream_threads / 2;
-    v.block = threads(length(), "4", number(v.most_threads));
-    v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
-    write(v);
-  }
+  Variant v{.suffix = "_strided", .why = "Any strides, and more elements than an int counts."};
+  v.wide_index = true;
+  v.arguments = arguments("1", "4", true, true, "Memory", false);
+  v.most_threads = p_.stream_threads / 2;
+  v.block = threads(length(), "4", number(v.most_threads));
+  v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
+  write(v);
 }
 
 // Whether all that it does is to add what blocks of another kernel left: a number for each.

@@ -343,29 +343,14 @@ void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift, c
       {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(448, 1)
 void derf_backward_strided(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
-                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices, int batch,
-                           int seq, int hidden, int workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
-                           int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
-                           int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
-                           int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift, {0}}, {weight, {weight_stride_0}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_alpha_slices, {1}}, {grad_shift_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
-      {v9_slices, {v9_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(448, 1)
-void derf_backward_large(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
-                         T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
-                         int64_t batch, int64_t seq, int64_t hidden, int64_t workers, int64_t x_stride_0,
-                         int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0, int64_t d_y_stride_0,
-                         int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
-                         int64_t grad_x_stride_2, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
+                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
+                           int64_t batch, int64_t seq, int64_t hidden, int64_t workers, int64_t x_stride_0,
+                           int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0, int64_t d_y_stride_0,
+                           int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
+                           int64_t grad_x_stride_2, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {alpha, {0}}, {shift, {0}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},

@@ -416,39 +416,18 @@ void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, c
       {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
-                                         T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch, int seq,
-                                         int hidden, int workers, int64_t weight_stride_0, int64_t y1_stride_0,
-                                         int64_t y1_stride_1, int64_t y1_stride_2, int64_t rstd_stride_0,
-                                         int64_t rstd_stride_1, int64_t d_y0_stride_0, int64_t d_y0_stride_1,
-                                         int64_t d_y0_stride_2, int64_t d_y1_stride_0, int64_t d_y1_stride_1,
-                                         int64_t d_y1_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
-                                         int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
-                                         int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
-                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
-      {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
-      {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},
-      {d_y1, {d_y1_stride_0, d_y1_stride_1, d_y1_stride_2}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_residual, {grad_residual_stride_0, grad_residual_stride_1, grad_residual_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void fused_add_rms_norm_backward_large(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
-                                       T* grad_x, T* grad_residual, WT32* grad_weight_slices, int64_t batch,
-                                       int64_t seq, int64_t hidden, int64_t workers, int64_t weight_stride_0,
-                                       int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
-                                       int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y0_stride_0,
-                                       int64_t d_y0_stride_1, int64_t d_y0_stride_2, int64_t d_y1_stride_0,
-                                       int64_t d_y1_stride_1, int64_t d_y1_stride_2, int64_t grad_x_stride_0,
-                                       int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_residual_stride_0,
-                                       int64_t grad_residual_stride_1, int64_t grad_residual_stride_2,
-                                       int64_t grad_weight_slices_stride_0) {
+                                         T* grad_x, T* grad_residual, WT32* grad_weight_slices, int64_t batch,
+                                         int64_t seq, int64_t hidden, int64_t workers, int64_t weight_stride_0,
+                                         int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
+                                         int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y0_stride_0,
+                                         int64_t d_y0_stride_1, int64_t d_y0_stride_2, int64_t d_y1_stride_0,
+                                         int64_t d_y1_stride_1, int64_t d_y1_stride_2, int64_t grad_x_stride_0,
+                                         int64_t grad_x_stride_1, int64_t grad_x_stride_2,
+                                         int64_t grad_residual_stride_0, int64_t grad_residual_stride_1,
+                                         int64_t grad_residual_stride_2, int64_t grad_weight_slices_stride_0) {
   fused_add_rms_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {weight, {weight_stride_0}}, {y1, {y1_stride_0, y1_stride_1, y1_stride_2}},
       {rstd, {rstd_stride_0, rstd_stride_1}}, {d_y0, {d_y0_stride_0, d_y0_stride_1, d_y0_stride_2}},

@@ -251,31 +251,15 @@ void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, c
       {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void fused_add_rms_norm_forward_strided(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
-                                        int batch, int seq, int hidden, int64_t x_stride_0, int64_t x_stride_1,
-                                        int64_t x_stride_2, int64_t residual_stride_0, int64_t residual_stride_1,
-                                        int64_t residual_stride_2, int64_t weight_stride_0, int64_t y0_stride_0,
-                                        int64_t y0_stride_1, int64_t y0_stride_2, int64_t y1_stride_0,
-                                        int64_t y1_stride_1, int64_t y1_stride_2, int64_t rstd_stride_0,
-                                        int64_t rstd_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
-      {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},
-      {y1, {y1_stride_0, y1_stride_1, y1_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq, hidden, eps, 0,
-      0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void fused_add_rms_norm_forward_large(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
-                                      int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
-                                      int64_t x_stride_1, int64_t x_stride_2, int64_t residual_stride_0,
-                                      int64_t residual_stride_1, int64_t residual_stride_2, int64_t weight_stride_0,
-                                      int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
-                                      int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
-                                      int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
+                                        int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
+                                        int64_t x_stride_1, int64_t x_stride_2, int64_t residual_stride_0,
+                                        int64_t residual_stride_1, int64_t residual_stride_2, int64_t weight_stride_0,
+                                        int64_t y0_stride_0, int64_t y0_stride_1, int64_t y0_stride_2,
+                                        int64_t y1_stride_0, int64_t y1_stride_1, int64_t y1_stride_2,
+                                        int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
   fused_add_rms_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {residual, {residual_stride_0, residual_stride_1, residual_stride_2}},
       {weight, {weight_stride_0}}, {y0, {y0_stride_0, y0_stride_1, y0_stride_2}},

@@ -314,12 +314,12 @@ void group_norm_backward_ragged(const T* x, const W* norm_weight, const T32* mea
       1, height_width, channels, workers, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
-                                 T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch,
-                                 int channels_3, int height, int width, int channels, int workers, int64_t x_stride_0,
-                                 int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
+                                 T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int64_t batch,
+                                 int64_t channels_3, int64_t height, int64_t width, int64_t channels, int64_t workers,
+                                 int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
                                  int64_t norm_weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
                                  int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y_stride_0,
                                  int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t d_y_stride_3,
@@ -327,28 +327,6 @@ void group_norm_backward_strided(const T* x, const W* norm_weight, const T32* me
                                  int64_t grad_x_stride_3, int64_t grad_norm_weight_slices_stride_0,
                                  int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
                                  int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_backward_rows<1, 4, kw::Place::Memory, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
-      height, width, channels, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void group_norm_backward_large(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
-                               T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int64_t batch,
-                               int64_t channels_3, int64_t height, int64_t width, int64_t channels, int64_t workers,
-                               int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
-                               int64_t norm_weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
-                               int64_t rstd_stride_0, int64_t rstd_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1,
-                               int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
-                               int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
-                               int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
-                               int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
   group_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {norm_weight, {norm_weight_stride_0}},
       {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},

@@ -258,30 +258,14 @@ void group_norm_forward_ragged(const T* x, const W* norm_weight, const W* norm_b
       {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, 1, height_width, channels, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void group_norm_forward_strided(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
-                                int batch, int channels_3, int height, int width, int channels, int64_t x_stride_0,
-                                int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
+                                int64_t batch, int64_t channels_3, int64_t height, int64_t width, int64_t channels,
+                                int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
                                 int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t y_stride_0,
                                 int64_t y_stride_1, int64_t y_stride_2, int64_t y_stride_3, int64_t mean_stride_0,
                                 int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps) {
-  group_norm_forward_rows<1, 4, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                            {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
-                                            {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}},
-                                            {mean, {mean_stride_0, mean_stride_1}},
-                                            {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, height, width,
-                                            channels, eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void group_norm_forward_large(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
-                              int64_t batch, int64_t channels_3, int64_t height, int64_t width, int64_t channels,
-                              int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
-                              int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t y_stride_0,
-                              int64_t y_stride_1, int64_t y_stride_2, int64_t y_stride_3, int64_t mean_stride_0,
-                              int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps) {
   group_norm_forward_rows<1, 4, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
                                                 {norm_weight, {norm_weight_stride_0}},
                                                 {norm_bias, {norm_bias_stride_0}},

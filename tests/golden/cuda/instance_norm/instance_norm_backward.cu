@@ -310,39 +310,18 @@ void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, c
       channels, 1, height_width, workers, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void instance_norm_backward_strided(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
                                     const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
-                                    int batch, int channels, int height, int width, int workers, int64_t x_stride_0,
-                                    int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3, int64_t weight_stride_0,
-                                    int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
-                                    int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1,
-                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
-                                    int64_t d_y_stride_3, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
-                                    int64_t grad_x_stride_2, int64_t grad_x_stride_3,
+                                    int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers,
+                                    int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
+                                    int64_t weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
+                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
+                                    int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1,
+                                    int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
+                                    int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                                     int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
-      {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},
-      {std, {std_stride_0, std_stride_1}}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-      {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-      {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, batch,
-      channels, height, width, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void instance_norm_backward_large(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
-                                  const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
-                                  int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers,
-                                  int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
-                                  int64_t weight_stride_0, int64_t mean_stride_0, int64_t mean_stride_1,
-                                  int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
-                                  int64_t std_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1,
-                                  int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
-                                  int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
-                                  int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   instance_norm_backward_rows<1, 4, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
       {mean, {mean_stride_0, mean_stride_1}}, {mean_2, {mean_2_stride_0, mean_2_stride_1}},

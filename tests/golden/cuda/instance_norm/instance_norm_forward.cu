@@ -342,31 +342,15 @@ void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W*
       height_width, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void instance_norm_forward_strided(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
-                                   int batch, int channels, int height, int width, int64_t x_stride_0,
+                                   int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t x_stride_0,
                                    int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3, int64_t weight_stride_0,
                                    int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
                                    int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
                                    int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                    int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<1, 4, true, true, false, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, height, width,
-      eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void instance_norm_forward_large(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
-                                 int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t x_stride_0,
-                                 int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3, int64_t weight_stride_0,
-                                 int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
-                                 int64_t y_stride_3, int64_t mean_stride_0, int64_t mean_stride_1,
-                                 int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
-                                 int64_t std_stride_1, T32 eps) {
   instance_norm_forward_rows<1, 4, true, true, false, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, y_stride_2, y_stride_3}}, {mean, {mean_stride_0, mean_stride_1}},

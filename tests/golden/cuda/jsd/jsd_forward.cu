@@ -203,22 +203,11 @@ void jsd_forward_streamed_ragged(const T* log_student, const T* log_teacher, T* 
                                                                             tokens, vocab, beta, 0, 0);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void jsd_forward_strided(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
-                         int vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
+void jsd_forward_strided(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int64_t tokens,
+                         int64_t vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
                          int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
-  jsd_forward_rows<1, 4, true, true, false, false, int>({log_student, {log_student_stride_0, log_student_stride_1}},
-                                                        {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}},
-                                                        {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab, beta, 0,
-                                                        0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void jsd_forward_large(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int64_t tokens,
-                       int64_t vocab, int64_t log_student_stride_0, int64_t log_student_stride_1,
-                       int64_t log_teacher_stride_0, int64_t log_teacher_stride_1, double beta) {
   jsd_forward_rows<1, 4, true, true, false, false, int64_t>(
       {log_student, {log_student_stride_0, log_student_stride_1}},
       {log_teacher, {log_teacher_stride_0, log_teacher_stride_1}}, {teacher_kl, {1}}, {student_kl, {1}}, tokens, vocab,

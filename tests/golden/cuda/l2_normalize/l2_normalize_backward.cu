@@ -241,25 +241,12 @@ void l2_normalize_backward_streamed_ragged(const T* x, const T32* sum_square, co
       {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void l2_normalize_backward_strided(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
-                                   int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
+void l2_normalize_backward_strided(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int64_t rows,
+                                   int64_t cols, int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
                                    int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                    int64_t grad_x_stride_1, T32 eps) {
-  l2_normalize_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                  {sum_square, {sum_square_stride_0}},
-                                                                  {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows,
-                                                                  cols, eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void l2_normalize_backward_large(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int64_t rows, int64_t cols,
-                                 int64_t x_stride_0, int64_t x_stride_1, int64_t sum_square_stride_0,
-                                 int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
-                                 int64_t grad_x_stride_1, T32 eps) {
   l2_normalize_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
                                                                       {sum_square, {sum_square_stride_0}},
                                                                       {d_y, {d_y_stride_0, d_y_stride_1}},

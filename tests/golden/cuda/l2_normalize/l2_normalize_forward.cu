@@ -198,22 +198,11 @@ void l2_normalize_forward_streamed_ragged(const T* x, T* y, T32* sum_square, int
       {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void l2_normalize_forward_strided(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
+void l2_normalize_forward_strided(const T* x, T* y, T32* sum_square, int64_t rows, int64_t cols, int64_t x_stride_0,
                                   int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                   int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                 {y, {y_stride_0, y_stride_1}},
-                                                                 {sum_square, {sum_square_stride_0}}, rows, cols, eps,
-                                                                 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void l2_normalize_forward_large(const T* x, T* y, T32* sum_square, int64_t rows, int64_t cols, int64_t x_stride_0,
-                                int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1, int64_t sum_square_stride_0,
-                                T32 eps) {
   l2_normalize_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
                                                                      {y, {y_stride_0, y_stride_1}},
                                                                      {sum_square, {sum_square_stride_0}}, rows, cols,

@@ -283,24 +283,12 @@ void layer_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bi
       {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void layer_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
-                                int cols, int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
+void layer_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int64_t rows,
+                                int64_t cols, int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
                                 int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                 int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                               {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-                                                               {y, {y_stride_0, y_stride_1}}, {mean, {mean_stride_0}},
-                                                               {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void layer_norm_forward_large(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int64_t rows,
-                              int64_t cols, int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0,
-                              int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
-                              int64_t rstd_stride_0, T32 eps) {
   layer_norm_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
                                                                    {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
                                                                    {y, {y_stride_0, y_stride_1}},

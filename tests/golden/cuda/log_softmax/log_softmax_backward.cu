@@ -251,26 +251,12 @@ void log_softmax_backward_streamed_ragged(const T* x, const float* maximum, cons
                                                                                      tokens, vocab, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void log_softmax_backward_strided(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
-                                  int tokens, int vocab, int64_t x_stride_0, int64_t x_stride_1,
+                                  int64_t tokens, int64_t vocab, int64_t x_stride_0, int64_t x_stride_1,
                                   int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
                                   int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
-  log_softmax_backward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                 {maximum, {maximum_stride_0}},
-                                                                 {sum_exp, {sum_exp_stride_0}},
-                                                                 {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                                 {grad_x, {grad_x_stride_0, grad_x_stride_1}}, tokens,
-                                                                 vocab, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void log_softmax_backward_large(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
-                                int64_t tokens, int64_t vocab, int64_t x_stride_0, int64_t x_stride_1,
-                                int64_t maximum_stride_0, int64_t sum_exp_stride_0, int64_t d_y_stride_0,
-                                int64_t d_y_stride_1, int64_t grad_x_stride_0, int64_t grad_x_stride_1) {
   log_softmax_backward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
                                                                      {maximum, {maximum_stride_0}},
                                                                      {sum_exp, {sum_exp_stride_0}},

@@ -266,22 +266,11 @@ void log_softmax_forward_streamed_ragged(const T* x, T* y, float* maximum, float
       vocab, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void log_softmax_forward_strided(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+void log_softmax_forward_strided(const T* x, T* y, float* maximum, float* sum_exp, int64_t tokens, int64_t vocab,
                                  int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
                                  int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                {y, {y_stride_0, y_stride_1}},
-                                                                {maximum, {maximum_stride_0}},
-                                                                {sum_exp, {sum_exp_stride_0}}, tokens, vocab, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void log_softmax_forward_large(const T* x, T* y, float* maximum, float* sum_exp, int64_t tokens, int64_t vocab,
-                               int64_t x_stride_0, int64_t x_stride_1, int64_t y_stride_0, int64_t y_stride_1,
-                               int64_t maximum_stride_0, int64_t sum_exp_stride_0) {
   log_softmax_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
                                                                     {y, {y_stride_0, y_stride_1}},
                                                                     {maximum, {maximum_stride_0}},

@@ -366,36 +366,17 @@ void poly_norm_backward_streamed_ragged(const T* x, const float* gathered, const
       {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void poly_norm_backward_strided(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
                                 const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
                                 T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
-                                float* grad_bias_slices, int batch, int seq, int hidden, int workers,
+                                float* grad_bias_slices, int64_t batch, int64_t seq, int64_t hidden, int64_t workers,
                                 int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t rstd_stride_0,
                                 int64_t rstd_stride_1, int64_t rstd_2_stride_0, int64_t rstd_2_stride_1,
                                 int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                                 int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
-      {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, batch, seq, hidden, workers,
-      0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void poly_norm_backward_large(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
-                              const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
-                              T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
-                              float* grad_bias_slices, int64_t batch, int64_t seq, int64_t hidden, int64_t workers,
-                              int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t rstd_stride_0,
-                              int64_t rstd_stride_1, int64_t rstd_2_stride_0, int64_t rstd_2_stride_1,
-                              int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
-                              int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
-                              int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
   poly_norm_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
       {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3}, {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},

@@ -291,31 +291,14 @@ void poly_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bia
       {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void poly_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
-                               float* rstd_3, int batch, int seq, int hidden, int64_t x_stride_0, int64_t x_stride_1,
-                               int64_t x_stride_2, int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1,
-                               int64_t y_stride_2, int64_t rstd_stride_0, int64_t rstd_stride_1,
+                               float* rstd_3, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
+                               int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0, int64_t y_stride_0,
+                               int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0, int64_t rstd_stride_1,
                                int64_t rstd_2_stride_0, int64_t rstd_2_stride_1, int64_t rstd_3_stride_0,
                                int64_t rstd_3_stride_1, float eps) {
-  poly_norm_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                              {weight, {weight_stride_0}}, {bias, {0}},
-                                                              {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                              {rstd, {rstd_stride_0, rstd_stride_1}},
-                                                              {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
-                                                              {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch, seq,
-                                                              hidden, eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void poly_norm_forward_large(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
-                             float* rstd_3, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
-                             int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0, int64_t y_stride_0,
-                             int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0, int64_t rstd_stride_1,
-                             int64_t rstd_2_stride_0, int64_t rstd_2_stride_1, int64_t rstd_3_stride_0,
-                             int64_t rstd_3_stride_1, float eps) {
   poly_norm_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
                                                                   {weight, {weight_stride_0}}, {bias, {0}},
                                                                   {y, {y_stride_0, y_stride_1, y_stride_2}},

@@ -116,29 +116,14 @@ void prelu_backward(const T* x, const W* weight, const TW* d_y, T* grad_x, W* gr
       height_width, 0, 0);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void prelu_backward_strided(const T* x, const W* weight, const TW* d_y, T* grad_x, W* grad_weight, int channels,
-                            int batch, int height, int width, int64_t x_stride_0, int64_t x_stride_1,
+void prelu_backward_strided(const T* x, const W* weight, const TW* d_y, T* grad_x, W* grad_weight, int64_t channels,
+                            int64_t batch, int64_t height, int64_t width, int64_t x_stride_0, int64_t x_stride_1,
                             int64_t x_stride_2, int64_t x_stride_3, int64_t weight_stride_0, int64_t d_y_stride_0,
                             int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
                             int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
                             int64_t grad_weight_stride_0) {
-  prelu_backward_rows<1, 4, false, int>({x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}},
-                                        {weight, {weight_stride_0}},
-                                        {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},
-                                        {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2, grad_x_stride_3}},
-                                        {grad_weight, {grad_weight_stride_0}}, channels, batch, height, width, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void prelu_backward_large(const T* x, const W* weight, const TW* d_y, T* grad_x, W* grad_weight, int64_t channels,
-                          int64_t batch, int64_t height, int64_t width, int64_t x_stride_0, int64_t x_stride_1,
-                          int64_t x_stride_2, int64_t x_stride_3, int64_t weight_stride_0, int64_t d_y_stride_0,
-                          int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t d_y_stride_3, int64_t grad_x_stride_0,
-                          int64_t grad_x_stride_1, int64_t grad_x_stride_2, int64_t grad_x_stride_3,
-                          int64_t grad_weight_stride_0) {
   prelu_backward_rows<1, 4, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2, x_stride_3}}, {weight, {weight_stride_0}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2, d_y_stride_3}},

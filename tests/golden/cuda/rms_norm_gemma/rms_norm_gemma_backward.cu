@@ -368,30 +368,15 @@ void rms_norm_gemma_backward_streamed_ragged(const T* x, const W* weight, const 
       workers, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
 void rms_norm_gemma_backward_strided(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                                     float* grad_weight_slices, int batch, int seq, int hidden, int workers,
-                                     int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
+                                     float* grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
+                                     int64_t workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                                      int64_t weight_stride_0, int64_t rstd_stride_0, int64_t rstd_stride_1,
                                      int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
                                      int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
                                      int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<1, 4, true, true, kw::Place::Memory, false, int>(
-      {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
-      {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, batch, seq, hidden, workers, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void rms_norm_gemma_backward_large(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
-                                   float* grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
-                                   int64_t workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
-                                   int64_t weight_stride_0, int64_t rstd_stride_0, int64_t rstd_stride_1,
-                                   int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
-                                   int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2,
-                                   int64_t grad_weight_slices_stride_0) {
   rms_norm_gemma_backward_rows<1, 4, true, true, kw::Place::Memory, false, int64_t>(
       {x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {rstd, {rstd_stride_0, rstd_stride_1}},
       {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},

@@ -222,25 +222,12 @@ void rms_norm_gemma_forward_streamed_ragged(const T* x, const W* weight, T* y, f
       cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void rms_norm_gemma_forward_strided(const T* x, const W* weight, T* y, float* rstd, int batch, int seq, int hidden,
-                                    int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0,
-                                    int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2, int64_t rstd_stride_0,
-                                    int64_t rstd_stride_1, float eps) {
-  rms_norm_gemma_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1, x_stride_2}},
-                                                                   {weight, {weight_stride_0}},
-                                                                   {y, {y_stride_0, y_stride_1, y_stride_2}},
-                                                                   {rstd, {rstd_stride_0, rstd_stride_1}}, batch, seq,
-                                                                   hidden, eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void rms_norm_gemma_forward_large(const T* x, const W* weight, T* y, float* rstd, int64_t batch, int64_t seq,
-                                  int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
-                                  int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
-                                  int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
+void rms_norm_gemma_forward_strided(const T* x, const W* weight, T* y, float* rstd, int64_t batch, int64_t seq,
+                                    int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
+                                    int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2,
+                                    int64_t rstd_stride_0, int64_t rstd_stride_1, float eps) {
   rms_norm_gemma_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}},
                                                                        {weight, {weight_stride_0}},
                                                                        {y, {y_stride_0, y_stride_1, y_stride_2}},

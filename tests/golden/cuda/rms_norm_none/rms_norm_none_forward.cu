@@ -218,22 +218,11 @@ void rms_norm_none_forward_streamed_ragged(const T* x, const W* weight, TW* y, T
       {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void rms_norm_none_forward_strided(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
-                                   int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1,
-                                   int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<1, 4, true, true, false, false, int>({x, {x_stride_0, x_stride_1}},
-                                                                  {weight, {weight_stride_0}},
-                                                                  {y, {y_stride_0, y_stride_1}},
-                                                                  {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void rms_norm_none_forward_large(const T* x, const W* weight, TW* y, T* rstd, int64_t rows, int64_t cols,
-                                 int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0,
-                                 int64_t y_stride_1, int64_t rstd_stride_0, T32 eps) {
+void rms_norm_none_forward_strided(const T* x, const W* weight, TW* y, T* rstd, int64_t rows, int64_t cols,
+                                   int64_t x_stride_0, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_0,
+                                   int64_t y_stride_1, int64_t rstd_stride_0, T32 eps) {
   rms_norm_none_forward_rows<1, 4, true, true, false, false, int64_t>({x, {x_stride_0, x_stride_1}},
                                                                       {weight, {weight_stride_0}},
                                                                       {y, {y_stride_0, y_stride_1}},

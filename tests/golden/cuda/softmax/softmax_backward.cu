@@ -207,22 +207,11 @@ void softmax_backward_streamed_ragged(const T* y, const T* d_y, T* grad_x, int r
                                                                                  cols, 0, cached);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void softmax_backward_strided(const T* y, const T* d_y, T* grad_x, int rows, int cols, int64_t y_stride_0,
+void softmax_backward_strided(const T* y, const T* d_y, T* grad_x, int64_t rows, int64_t cols, int64_t y_stride_0,
                               int64_t y_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                               int64_t grad_x_stride_1) {
-  softmax_backward_rows<1, 4, true, true, false, false, int>({y, {y_stride_0, y_stride_1}},
-                                                             {d_y, {d_y_stride_0, d_y_stride_1}},
-                                                             {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows, cols,
-                                                             0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void softmax_backward_large(const T* y, const T* d_y, T* grad_x, int64_t rows, int64_t cols, int64_t y_stride_0,
-                            int64_t y_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
-                            int64_t grad_x_stride_1) {
   softmax_backward_rows<1, 4, true, true, false, false, int64_t>({y, {y_stride_0, y_stride_1}},
                                                                  {d_y, {d_y_stride_0, d_y_stride_1}},
                                                                  {grad_x, {grad_x_stride_0, grad_x_stride_1}}, rows,

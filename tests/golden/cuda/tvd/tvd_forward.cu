@@ -163,18 +163,10 @@ void tvd_forward_streamed_ragged(const T* p, const T* q, T* reduced, int tokens,
                                                                             {reduced, {1}}, tokens, vocab, 0, 0);
 }
 
-// Any strides.
+// Any strides, and more elements than an int counts.
 KW_KERNEL(512, 1)
-void tvd_forward_strided(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
+void tvd_forward_strided(const T* p, const T* q, T* reduced, int64_t tokens, int64_t vocab, int64_t p_stride_0,
                          int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1) {
-  tvd_forward_rows<1, 4, true, true, false, false, int>({p, {p_stride_0, p_stride_1}}, {q, {q_stride_0, q_stride_1}},
-                                                        {reduced, {1}}, tokens, vocab, 0, 0);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void tvd_forward_large(const T* p, const T* q, T* reduced, int64_t tokens, int64_t vocab, int64_t p_stride_0,
-                       int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1) {
   tvd_forward_rows<1, 4, true, true, false, false, int64_t>({p, {p_stride_0, p_stride_1}},
                                                             {q, {q_stride_0, q_stride_1}}, {reduced, {1}}, tokens,
                                                             vocab, 0, 0);
