@@ -174,14 +174,23 @@ std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::
   for (const kernel::Sizes& sizes : tried) known.merge(reached(subject, sizes, types, machine, layout));
   std::vector<kernel::Sizes> found;
   // Past a power of two, since what a block, a warp or a register file holds is one; in steps that any vector has, and
-  // in none. Where there are more rows than blocks, a block has several.
+  // in none. Where there are more rows than blocks, a block has several. What no such shape reaches wants vectors of
+  // the others.
   struct Past {
     std::int64_t by;
     std::vector<std::int64_t> others;
   };
+  struct Step {
+    std::int64_t power;
+    std::vector<Past> pasts;
+  };
+  std::vector<Step> steps;
   for (std::int64_t power = 16; power <= most; power *= 2)
+    steps.push_back({power, {Past{8, {29, 11, 5, 3, 2, 1}}, Past{5, {3, 2, 1}}}});
+  for (std::int64_t power = 16; power <= most; power *= 2) steps.push_back({power, {Past{8, {8, 4}}}});
+  for (const auto& [power, pasts] : steps)
     for (const std::string& symbol : symbols_of_shapes(subject))
-      for (const Past& past : {Past{8, {29, 11, 5, 3, 2, 1}}, Past{5, {3, 2, 1}}})
+      for (const Past& past : pasts)
         for (const std::int64_t others : past.others) {
           kernel::Sizes sizes = fitted(subject, symbol, power + past.by, others);
           if (!is_small(subject, sizes, most)) continue;

@@ -14,11 +14,12 @@
 //   strides of axes that were merged into others, or that are known to be 1
 //   which of its two turns a reduction begins with
 //   which thread stores what every thread of the block has, bit for bit, after a reduction: the first of at least 32,
-//   or the second one parameter of a kernel for another, where the manifest hands both the same size, or strides of two
-//   tensors of one shape that one pass saves for another: it lays them alike, and no caller lays them how early a loop
-//   that takes eight at once leaves the rest to one that takes one where a tile begins, in kernels that add what
-//   workers left: it is the first, and the only one blocks that compute nothing, and templates that no kernel of the
-//   file instantiates
+//   or the second
+//   one parameter of a kernel for another, where the manifest hands both the same size, or strides of two tensors of
+//   one shape that one pass saves for another: it lays them alike, and no caller lays them
+//   how early a loop that takes eight at once leaves the rest to one that takes one
+//   where a tile begins, in kernels that add what workers left: it is the first, and the only one
+//   blocks that compute nothing, and templates that no kernel of the file instantiates
 #pragma once
 
 #include <cstdint>

@@ -154,6 +154,29 @@ TEST(Reach, BlocksThatTakeTurnsAreToldFromThoseThatDoNot) {
   EXPECT_TRUE(reached(total(), {{"rows", 16 * 12 + 1}, {"cols", 8}}, {}, three).contains(turns));
 }
 
+TEST(Reach, BlocksTakeTurnsInAKernelThatWantsVectorsOfTheOtherAxes) {
+  Subject subject;
+  subject.forward = *ir::text::parse(
+      "op slopes(x: f32[batch, channels, height, width])\n  y = sum(x, batch, height, width)\nreturn y\n");
+  kernel::Pass pass;
+  pass.name = "forward";
+  kernel::Buffer x, y;
+  x.name = "x", x.type = "f32", x.shape = {"batch", "channels", "height", "width"}, x.role = kernel::Role::Input;
+  y.name = "y", y.type = "f32", y.shape = {"channels"}, y.role = kernel::Role::Output;
+  pass.buffers = {x, y};
+  kernel::Step step;
+  step.entries = {entry("vectors", {"(height*width) % 8 == 0"}), entry("any", {})};
+  step.entries[0].launch.grid = {"max(1, min(channels, multiprocessors*8))", "1", "1"};
+  step.entries[0].launch.block = {"32*batch", "1", "1"};
+  pass.steps = {step};
+  subject.manifest.passes = {pass};
+  const kernel::Machine three{1, 3};
+  std::set<std::string> all;
+  for (const kernel::Sizes& sizes : shapes_that_reach(subject, {}, {}, three, 300'000))
+    all.merge(reached(subject, sizes, {}, three));
+  EXPECT_TRUE(all.contains("vectors, in several turns of several warps"));
+}
+
 TEST(Reach, SumsGetManyPartsOnAGpuOfManyMultiprocessors) {
   const std::vector<kernel::Sizes> shapes = shapes_of_many_parts(total(), {}, 150'000, Layout::Dense);
   ASSERT_FALSE(shapes.empty());
