@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/emit/triton/kernel_writer.h"
+#include "act/emit/words.h"
 #include "act/loop/collapse.h"
 #include "act/loop/halves.h"
 #include "act/pass_contract.h"
@@ -138,7 +139,7 @@ class PassEmitter {
     const std::string name = given_.workers ? given_.symbols[static_cast<size_t>(*given_.workers)].name : "workers";
     auto counted = [&](const std::string& size) {
       if (workers_.empty()) return size;
-      return replace_word(size, name, workers_);
+      return size == name ? workers_ : replace_word(size, name, "(" + workers_ + ")");
     };
     for (const Buffer& b : given_.buffers) {
       if (b.role != Buffer::Role::Workspace) continue;
@@ -158,22 +159,6 @@ class PassEmitter {
       }
     for (kernel::Buffer& b : out_.buffers)
       for (std::string& size : b.shape) size = counted(size);
-  }
-
-  static std::string replace_word(const std::string& text, const std::string& word, const std::string& by) {
-    auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    std::string out;
-    for (size_t i = 0; i < text.size();) {
-      const bool here = text.compare(i, word.size(), word) == 0 && (i == 0 || !is_word(text[i - 1])) &&
-                        (i + word.size() >= text.size() || !is_word(text[i + word.size()]));
-      if (here) {
-        out += text == word ? by : "(" + by + ")";
-        i += word.size();
-      } else {
-        out += text[i++];
-      }
-    }
-    return out;
   }
 
   LoopProgram given_;

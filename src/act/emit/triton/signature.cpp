@@ -3,23 +3,13 @@
 
 #include "act/emit/access.h"
 #include "act/emit/triton/writer.h"
+#include "act/emit/words.h"
 #include "act/pass_contract.h"
 
 namespace kw::act::triton {
 namespace {
 
 using Argument = kernel::Argument;
-
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-
-bool mentions(const std::string& text, const std::string& word) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const bool before = at > 0 && is_word(text[at - 1]);
-    const bool after = at + word.size() < text.size() && is_word(text[at + word.size()]);
-    if (!before && !after) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
