@@ -1,0 +1,139 @@
+#include "act/emit/cuda/column_writer.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kw::act::cuda {
+namespace {
+
+constexpr std::string_view kFile = "templates/cuda/columns.cu";
+
+}  // namespace
+
+Level ColumnWriter::level_of(const Axes& axes) const {
+  const Axes row = row_axes();
+  const bool runs = std::any_of(axes.begin(), axes.end(), [&](LoopAxisId axis) { return has(row, axis); });
+  return runs ? Level::Element : Level::Point;
+}
+
+Axes ColumnWriter::point_axes() const {
+  Axes axes = nest_.parallel;
+  if (nest_.inner >= 0 && !nest_.reduces_inner()) axes.push_back(nest_.inner);
+  return axes;
+}
+
+std::string ColumnWriter::workers() const {
+  for (const SizeParameter& size : text_.sizes)
+    if (program_.workers && size.size == ir::Size::symbol(*program_.workers)) return size.name;
+  return "1";
+}
+
+Lines ColumnWriter::kernel() {
+  Lines point;
+  values_.open(Level::Point, &point);
+  for (const Stage& stage : kernel_.stages) {
+    if (!stage.loop.empty()) this->stage(stage, point);
+    values_.open(Level::Element, nullptr);
+    if (plan_.shape == Shape::Points && stage.loop.empty())
+      for (const Accumulate& sum : stage.accumulates) {
+        values_.define({sum.value});
+        add_sum(sum, point);
+      }
+    after_stores(stage, point, by_warps() ? "inside && kw::warp() == 0" : "");
+  }
+  Lines all = used(positions("point", point_axes(), false), {&point});
+  all.append(point);
+  Skeleton skeleton = Skeleton::load(kFile, by_warps() ? "columns" : "points");
+  skeleton.name(by_warps() ? "kernel" : "point_kernel", text_.function)
+      .list("parameters", parameter_list())
+      .expression("points", names_.product(point_axes()))
+      .expression("length", names_.product(row_axes()))
+      .statements("point", all);
+  if (by_warps())
+    skeleton.statements("shared", shared_).statements("outside", outside("!inside", point));
+  else
+    skeleton.statements("sums", sums_)
+        .expression("workers", plan_.accumulates ? workers() : "points")
+        .expression("next", plan_.accumulates ? "point + " + workers() : "points");
+  return skeleton.fill();
+}
+
+void ColumnWriter::add_sum(const Accumulate& sum, Lines& out) {
+  clear_slice(sum, "worker", false);
+  const std::string to = address(sum.buffer, sum.at, false, slice("worker"));
+  out.line(add_to(to, values_.expressions.as(sum.value, sum_type(sum)), joined_to(to)));
+  ++text_.other_sums;
+}
+
+void ColumnWriter::stage(const Stage& stage, Lines& point) {
+  Body body;
+  std::set<ValueId> stored;
+  for (const Store& s : stage.stores) stored.insert(s.value);
+  define(body, roots_of(stage), stored);
+  std::vector<std::string> parts, names;
+  Lines after;
+  const std::vector<ValueId> plain = plain_reductions(stage);
+  for (ValueId r : plain) {
+    const Reduction reduction = reduction_of(r);
+    const std::string type = accumulator_type(r), name = reduced_name(r);
+    std::string variable = name;
+    if (has_partials(r)) {
+      variable = names_.fresh(name + "_total");
+      point.line("kw::Total<true, " + type + "> " + variable + " = " + reduction.start + ";");
+      after.line(type + " " + name + " = static_cast<" + type + ">(" + variable + ");");
+    } else {
+      point.line(type + " " + variable + " = " + reduction.start + ";");
+    }
+    body.element.line(reduction.joined(variable, term_of(r)));
+    names.push_back(name);
+    if (by_warps())
+      parts.push_back("kw::lane_part<" + std::string(reduction.functor) + ">(" + name + ", " +
+                      share(name, type, "kw::kMostWarps * 32") + ")");
+  }
+  Lines combined;
+  const std::vector<Combination> combinations = combines_.of(stage);
+  for (const Combination& one : combinations) {
+    const std::string name = names_.value(one.reduced[0]), all = names_.fresh(name + "_all");
+    const std::string run = names_.fresh(name + "_run"), type = "kw::Run<" + one.tuple + ">";
+    point.line("kw::InOrder<" + one.tuple + ", 40> " + all + ";");
+    body.element.line(all + ".add(" + tuple_text(one) + ");");
+    after.line(type + " " + run + " = " + all + ".run();");
+    if (by_warps())
+      parts.push_back("kw::lane_part<kw::Joined>(" + run + ", " + share(run, type, "kw::kMostWarps * 32") + ")");
+    combined_results(one, run, combined);
+  }
+  for (const Accumulate& sum : stage.accumulates) add_sum(sum, body.element);
+  for (const Store& s : stage.stores) store(s, body);
+  point.append(loop(body.element, !combinations.empty()));
+  values_.close();
+  point.append(after);
+  if (!parts.empty())
+    for (const std::string& line : split_lines(bracketed("kw::warps_reduce(", parts, ");"))) point.line(line);
+  for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], point);
+  point.append(combined);
+}
+
+Lines ColumnWriter::loop(const Lines& body, bool in_order) {
+  Lines out;
+  std::string first = "0", end = "length", step = "1";
+  if (by_warps() && in_order) {
+    const std::string each = names_.fresh("share");
+    first = names_.fresh("begin"), end = names_.fresh("last");
+    out.line("const Index " + each + " = (length + kw::warps() - 1) / kw::warps(), " + first + " = kw::warp() * " +
+             each + ";");
+    out.line("const Index " + end + " = " + first + " + " + each + " < end ? " + first + " + " + each + " : end;");
+  } else if (by_warps()) {
+    first = "kw::warp()", end = "end", step = "kw::warps()";
+  }
+  out.append(Skeleton::load(kFile, "column_stage")
+                 .expression("first", first)
+                 .expression("end", end)
+                 .expression("step", step)
+                 .statements("position", used(positions("element", row_axes(), false), {&body}))
+                 .statements("body", body)
+                 .fill());
+  return out;
+}
+
+}  // namespace kw::act::cuda

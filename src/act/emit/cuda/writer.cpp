@@ -1,0 +1,191 @@
+#include "act/emit/cuda/writer.h"
+
+#include <algorithm>
+
+#include "act/emit/words.h"
+#include "act/loop/index.h"
+
+namespace kw::act::cuda {
+namespace {
+
+// Words that the skeletons use themselves.
+constexpr std::string_view kReserved[] = {
+    "kw",     "vector",  "vectors",   "first",     "start",        "step",       "element", "tile",
+    "tiles",  "lane",    "lanes",     "groups",    "point",        "points",     "inside",  "end",
+    "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements",  "kRoom",   "kPlace",
+    "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",          "k",       "kRagged",
+    "kAhead", "edges",   "slot",      "part",      "parts",        "part_tiles", "cached",  "edge",
+    "share",  "shares",  "kPieces",   "whole",     "target",       "total",      "room",    "in_part",
+    "here",   "left",    "part_of",   "prefetch",  "landing",      "tiles_here", "wanted"};
+
+constexpr std::string_view kSuffix[] = {"_elements", "_rows", "_columns", "_points"};  // of functions, by shape
+
+}  // namespace
+
+bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+Axes axes_of_access(const std::vector<Index>& at) {
+  Axes axes;
+  for (const Index& index : at)
+    for (LoopAxisId a : axes_of(index))
+      if (!has(axes, a)) axes.push_back(a);
+  return axes;
+}
+
+std::string parenthesised(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
+Writer::Writer(const LoopProgram& program, const LoopKernel& kernel, const KernelPlan& plan, CppTypes& types)
+    : program_(program),
+      kernel_(kernel),
+      types_(types),
+      plan_(plan),
+      nest_(plan_.nest),
+      names_(program, kernel, nest_.all(), kReserved, types),
+      values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }),
+      combines_(program, kernel, types, "KW_DEVICE ") {
+  values_.expressions.element = [this](const Load& load) { return element(load); };
+  values_.expressions.division = "kw::divide";
+  text_.plan = plan_;
+  text_.function = kernel_.name + std::string(kSuffix[static_cast<size_t>(plan_.shape)]);
+  if (nest_.inner >= 0) first_ = "element";
+  choose_parameters();
+}
+
+KernelText Writer::run() {
+  const Lines text = kernel();
+  text_.lines = combines_.definitions();
+  if (!text_.lines.empty()) text_.lines.line("");
+  text_.lines.append(text);
+  return std::move(text_);
+}
+
+void Writer::choose_parameters() {
+  std::set<BufferId> used;
+  for (const Access& access : accesses_of(kernel_)) used.insert(access.buffer);
+  for (const Stage& stage : kernel_.stages) {
+    for (const Store& store : stage.stores) text_.written.insert(store.buffer);
+    for (const Store& store : stage.after_stores) text_.written.insert(store.buffer);
+    for (const Accumulate& sum : stage.accumulates) text_.written.insert(sum.buffer);
+    text_.stages += !stage.loop.empty();
+  }
+  for (size_t b = 0; b < program_.buffers.size(); ++b)
+    if (used.contains(static_cast<BufferId>(b))) text_.tensors.push_back(static_cast<BufferId>(b));
+  text_.sizes = names_.sizes();
+  std::set<std::string> scalars;
+  for (const Value& value : kernel_.values)
+    if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) scalars.insert(scalar->name);
+  for (const auto& [name, type] : program_.scalars)
+    if (scalars.contains(name)) text_.scalars.emplace_back(name, values_.expressions.scalar_type(name));
+}
+
+std::vector<std::string> Writer::parameter_list() const {
+  std::vector<std::string> list;
+  for (BufferId b : text_.tensors)
+    list.push_back("kw::Tensor<" + std::string(text_.written.contains(b) ? "" : "const ") +
+                   types_.stored(buffer(b).type) + ", " +
+                   std::to_string(text_.slices.contains(b) ? 1 : buffer(b).shape.size()) + "> " + buffer(b).name);
+  for (const SizeParameter& size : text_.sizes) list.push_back("Index " + size.name);
+  for (const auto& [name, type] : text_.scalars) list.push_back(type + " " + name);
+  return list;
+}
+
+int Writer::instructions(const Value& value) const {
+  using ir::Op;
+  if (std::holds_alternative<Load>(value.what)) return 0;  // what uses it converts it
+  if (const Map* map = std::get_if<Map>(&value.what)) {
+    switch (map->op) {
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Neg:
+      case Op::Max:
+      case Op::Min:
+      case Op::Abs:
+      case Op::Eq:
+      case Op::Ne:
+      case Op::Lt:
+      case Op::Le:
+      case Op::And:
+      case Op::Or:
+      case Op::Not:
+      case Op::Select:
+      case Op::StopGradient:
+      case Op::Cast:
+        break;
+      default:
+        return 8;
+    }
+  }
+  return value.type.floating() && types_.rounds(value.type) ? 2 : 1;
+}
+
+// Where all threads read something of their point: in a line that stands in no block, and so behind no question.
+Lines Writer::outside(const std::string& condition, const Lines& point) {
+  Lines out;
+  const bool reads = std::any_of(point.all().begin(), point.all().end(), [](const std::string& line) {
+    return !line.starts_with(" ") && line.find("kw::load(") != std::string::npos;
+  });
+  if (reads) out.line("if (" + condition + ") point = 0;");
+  return out;
+}
+
+std::vector<ValueId> Writer::roots_of(const Stage& stage) const {
+  std::vector<ValueId> roots;
+  for (ValueId r : stage.reductions)
+    for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
+  for (const Store& store : stage.stores) roots.push_back(store.value);
+  for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
+  return roots;
+}
+
+Lines* Writer::lines_of_vectors(Body& body) { return has_vectors() ? &body.vector : nullptr; }
+
+void Writer::define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
+  body_ = &body;
+  values_.open(Level::Vector, lines_of_vectors(body));
+  values_.open(Level::Element, &body.element);
+  values_.define(roots, stored);
+}
+
+std::string Writer::stored_text(const Store& store) {
+  return values_.expressions.stored(store.value, buffer(store.buffer).type);
+}
+
+void Writer::store(const Store& store, Body& body) {
+  const Run run = has_vectors() ? run_of(store.at, nest_.inner) : Run{};
+  if (!run.neighbours) {
+    body.element.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+    return;
+  }
+  note_vector(store.buffer, store.at, run);
+  stored_alike_ &= is_large(store.at) && lies_alike(store.buffer, store.at);
+  const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
+  body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
+  body.element.line(name + "[k] = " + stored_text(store) + ";");
+  body.stores.line("kw::store_piece(" + vector_address(store.buffer, store.at) + ", " + name + ", whole);");
+}
+
+void Writer::finish(Body& body) {
+  if (!has_vectors() || nest_.inner < 0) return;
+  const std::string& name = names_.variable(nest_.inner);
+  if (!mentions(body.element.text(), name)) return;
+  Lines with;
+  with.line("const Index " + name + " = " + first_ + " + k;");
+  with.append(body.element);
+  body.element = with;
+}
+
+void Writer::after_stores(const Stage& stage, Lines& out, const std::string& condition) {
+  if (stage.after_stores.empty()) return;
+  std::vector<ValueId> roots;
+  for (const Store& store : stage.after_stores) roots.push_back(store.value);
+  values_.define(roots);
+  if (!condition.empty()) out.open("if (" + condition + ") {");
+  for (const Store& store : stage.after_stores)
+    out.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+  if (!condition.empty()) out.close();
+}
+
+}  // namespace kw::act::cuda
