@@ -142,6 +142,15 @@ TEST(Mutants, EachDiffersFromTheOriginalInOneLine) {
   }
 }
 
+TEST(Mutants, EachNamesTheLineBelowIt) {
+  for (const Mutant& mutant : of_kind("barrier"))
+    if (mutant.before == "turn = 1 - turn;") {
+      EXPECT_EQ(mutant.next, "kw::barrier();");
+      return;
+    }
+  FAIL() << "no turn is left out";
+}
+
 TEST(Mutants, AFunctionThatIsSkippedHasNone) {
   for (const Mutant& mutant : mutants_of(kKernel, {"norm_rows"})) EXPECT_EQ(mutant.function, "norm");
 }

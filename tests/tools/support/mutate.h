@@ -36,6 +36,7 @@ struct Mutant {
   std::string function;
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
+  std::string next;           // the line below it, trimmed: it tells one of several such lines from the others
 };
 
 // What a kernel's parameters are given, in order, by the kernel's name: those of one text have one value; "": unknown.
