@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ir/derivative/derivative.h"
+#include "ir/derivative/known_means.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/print.h"
 #include "profile/decision.h"
@@ -108,8 +109,9 @@ Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
   math.differentiable = is_differentiable(math.forward);
   if (!math.differentiable) return math;
   KW_TRY(const ir::Graph joint, ir::differentiate(math.forward));
-  math.joint = ir::simplify(joint);
-  math.partition = ir::partition(math.joint, static_cast<int>(math.forward.outputs.size()));
+  const int results = static_cast<int>(math.forward.outputs.size());
+  math.joint = ir::without_known_means(ir::simplify(joint), results);
+  math.partition = ir::partition(math.joint, results);
   if (const auto pin = pins.find("saved"); pin != pins.end()) {
     KW_TRY(math.partition, partition_saving(math.joint, math.partition, pin->second));
   }

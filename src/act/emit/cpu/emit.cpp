@@ -5,7 +5,6 @@
 #include "act/emit/cpp/expand.h"
 #include "act/emit/cpu/entries.h"
 #include "act/emit/cpu/kernel_writer.h"
-#include "act/emit/cpu/linear_sums.h"
 #include "act/loop/halves.h"
 #include "act/pass_contract.h"
 #include "base/text.h"
@@ -24,7 +23,7 @@ class PassEmitter {
     out.pass.name = options_.pass;
     Lines kernels, entries;
     for (const LoopKernel& kernel : program_.kernels) {
-      const LoopKernel expanded = split_linear_sums(cpp::expand_reductions(kernel), types_);
+      const LoopKernel expanded = cpp::expand_reductions(kernel);
       const KernelText text = write_kernel(program_, expanded, types_);
       EntryText entry = write_entries(program_, expanded, text, types_);
       if (!kernels.empty()) kernels.line("");

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "act/emit/cpp/expand.h"
-#include "act/emit/cuda/early_sums.h"
 #include "act/emit/cuda/entries.h"
 #include "act/emit/cuda/hoist_factors.h"
 #include "act/emit/cuda/kernel_writer.h"
@@ -18,7 +17,7 @@ namespace {
 class PassEmitter {
  public:
   PassEmitter(const LoopProgram& program, const PassOptions& options)
-      : program_(hoist_factors(early_sums(split_sums(split_halves(program))))),
+      : program_(hoist_factors(split_sums(split_halves(program)))),
         options_(options),
         types_(program_.type_parameters) {}
 

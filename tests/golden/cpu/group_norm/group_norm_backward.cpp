@@ -13,10 +13,11 @@
 //     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 //     grad_norm.weight = W(sum(_2, batch, height, width))
 //     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _4     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _5     = _3 * rstd + 2.0 * (_4 / size(height*width*(channels//32)) * _1)
-//     _6     = _5 - sum(_5, height, width, channels_3) / size(height*width*(channels//32))
-//     grad_x = T(merge(_6, (channels_2, channels_3) -> channels))
+//     _4     = _3 * rstd
+//     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
+//     _6     = sum(_4, height, width, channels_3) / size(height*width*(channels//32))
+//     _7     = _4 + 2.0 * (_5 / size(height*width*(channels//32)) * _1) - _6
+//     grad_x = T(merge(_7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -72,7 +73,6 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       const int64_t channels_2 = point % 32;
       double sum_total = 0;
       double sum_2_total = 0;
-      double sum_3_total = 0;
       const T32 mean_i = mean(i_batch, channels_2);
       const T32 rstd_i = rstd(i_batch, channels_2);
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
@@ -84,7 +84,6 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             const int64_t end = kw::min(width, tile + kTile);
             kw::TileSum<T32, kTile, kByLanes> sum_terms;
             kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
-            kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_weight_slices_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_bias_slices_terms;
             kw::look_ahead(d_y_row, tile);
@@ -94,8 +93,7 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
               const auto product = d_y_i * norm_weight_i;
               const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
               sum_terms[i_width - tile] = product * difference;
-              sum_2_terms[i_width - tile] = product;
-              sum_3_terms[i_width - tile] = difference;
+              sum_2_terms[i_width - tile] = product * rstd_i;
               grad_norm_weight_slices_terms[i_width - tile] = d_y_i * (difference * rstd_i);
               grad_norm_bias_slices_terms[i_width - tile] = d_y_i;
             });
@@ -104,16 +102,13 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             grad_norm_bias_slices(worker, channels_2, i_channels_3) += grad_norm_bias_slices_terms.total(end - tile);
             sum_total += sum_terms.total(end - tile);
             sum_2_total += sum_2_terms.total(end - tile);
-            sum_3_total += sum_3_terms.total(end - tile);
           }
         }
       }
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
-      const T32 sum_3 = T32(sum_3_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      const T32 sum_4 = sum_2 * rstd_i + (sum_3 * quotient + (quotient - quotient)) * T32(2.0);
-      const T32 quotient_2 = sum_4 / T32(height * width * (channels / 32));
+      const T32 quotient_2 = sum_2 / T32(height * width * (channels / 32));
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
@@ -126,8 +121,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto product_2 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              const auto sum_5 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
-              grad_x_tile[i_width - tile] = sum_5 - quotient_2;
+              const auto sum_3 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
+              grad_x_tile[i_width - tile] = sum_3 - quotient_2;
             });
             grad_x_block.finish(end - tile);
           }

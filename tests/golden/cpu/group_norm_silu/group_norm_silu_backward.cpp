@@ -17,10 +17,11 @@
 //     grad_norm.bias = W(sum(_5, batch, height, width))
 //     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
 //     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _7     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _8     = _6 * rstd + 2.0 * (_7 / size(height*width*(channels//32)) * _1)
-//     _9     = _8 - sum(_8, height, width, channels_3) / size(height*width*(channels//32))
-//     grad_x = T(merge(_9, (channels_2, channels_3) -> channels))
+//     _7     = _6 * rstd
+//     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
+//     _9     = sum(_7, height, width, channels_3) / size(height*width*(channels//32))
+//     _10    = _7 + 2.0 * (_8 / size(height*width*(channels//32)) * _1) - _9
+//     grad_x = T(merge(_10, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -79,7 +80,6 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
       kw::RowBuffer<T32> product_kept(channels_3 * height * width);
       double sum_total = 0;
       double sum_2_total = 0;
-      double sum_3_total = 0;
       const T32 mean_i = mean(i_batch, channels_2);
       const T32 rstd_i = rstd(i_batch, channels_2);
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
@@ -92,7 +92,6 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             const int64_t end = kw::min(width, tile + kTile);
             kw::TileSum<T32, kTile, kByLanes> sum_terms;
             kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
-            kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_weight_slices_terms;
             kw::TileSum<T32, kTile, kByLanes> grad_norm_bias_slices_terms;
             kw::look_ahead(d_y_row, tile);
@@ -103,13 +102,13 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
               const auto product_2 = difference * rstd_i;
               const auto rounded = kw::round_to<T>(product_2 * norm_weight_i + norm_bias_i);
               const auto sigmoid = kw::sigmoid(rounded);
-              const auto sum_4 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
-              const auto rounded_2 = kw::round_own<T>(sum_4);
-              const auto product = rounded_2 * norm_weight_i;
+              const auto sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
+              const auto rounded_2 = kw::round_own<T>(sum_3);
+              const auto product_3 = rounded_2 * norm_weight_i;
+              const auto product = product_3 * rstd_i;
               product_kept[(i_channels_3 * height + i_height) * width + i_width] = product;
-              sum_terms[i_width - tile] = product * difference;
+              sum_terms[i_width - tile] = product_3 * difference;
               sum_2_terms[i_width - tile] = product;
-              sum_3_terms[i_width - tile] = difference;
               grad_norm_weight_slices_terms[i_width - tile] = rounded_2 * product_2;
               grad_norm_bias_slices_terms[i_width - tile] = rounded_2;
             });
@@ -118,16 +117,13 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             grad_norm_bias_slices(worker, channels_2, i_channels_3) += grad_norm_bias_slices_terms.total(end - tile);
             sum_total += sum_terms.total(end - tile);
             sum_2_total += sum_2_terms.total(end - tile);
-            sum_3_total += sum_3_terms.total(end - tile);
           }
         }
       }
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
-      const T32 sum_3 = T32(sum_3_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      const T32 sum_5 = sum_2 * rstd_i + (sum_3 * quotient + (quotient - quotient)) * T32(2.0);
-      const T32 quotient_2 = sum_5 / T32(height * width * (channels / 32));
+      const T32 quotient_2 = sum_2 / T32(height * width * (channels / 32));
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
@@ -137,10 +133,10 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto product_3 = kw::to<T32>(product_kept[(i_channels_3 * height + i_height) * width + i_width]) *
-                  rstd_i;
               const auto product_4 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              grad_x_tile[i_width - tile] = product_3 + product_4 - quotient_2;
+              const auto sum_4 = kw::to<T32>(product_kept[(i_channels_3 * height + i_height) * width + i_width]) +
+                  product_4;
+              grad_x_tile[i_width - tile] = sum_4 - quotient_2;
             });
             grad_x_block.finish(end - tile);
           }

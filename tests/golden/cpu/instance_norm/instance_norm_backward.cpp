@@ -12,9 +12,8 @@
 //     grad_weight = W(sum(d_y * normed, batch, height, width))
 //     _1          = d_normed / std
 //     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
-//     _2          = 2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2))
-//     _3          = _1 + T(_2 - sum(_2, height, width) / size(height*width))
-//     grad_x      = _3 - sum(_1, height, width) / size(height*width)
+//     _2          = _1 + T(2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2)))
+//     grad_x      = _2 - sum(_1, height, width) / size(height*width)
 //   return grad_x, grad_weight, grad_bias
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean) (source.py:17)
@@ -56,7 +55,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
                                  kw::Tensor<const WT, 4> d_y, kw::Tensor<T, 4> grad_x,
                                  kw::Tensor<WT32, 2> grad_weight_slices, kw::Tensor<WT32, 2> grad_bias_slices,
                                  int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers) {
-  constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, T32, WT32>;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, WT32, T32>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * channels * height * width,
       width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * channels * height * width >= kParallelElements)
@@ -69,11 +68,9 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       const int64_t channel = point % channels;
       double sum_total = 0;
       double sum_2_total = 0;
-      double sum_3_total = 0;
       const W32 weight_i = weight(channel);
       const T32 mean_i = mean(i_batch, channel);
       const T32 std_i = std(i_batch, channel);
-      const T32 mean_2_i = mean_2(i_batch, channel);
       const kw::Divisor<T32> by_std_i(std_i);
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
@@ -82,7 +79,6 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           const int64_t end = kw::min(width, tile + kTile);
           kw::TileSum<T32, kTile, kByLanes> sum_terms;
           kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
-          kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
           kw::TileSum<WT32, kTile, kByLanes> grad_weight_slices_terms;
           kw::TileSum<WT32, kTile, kByLanes> grad_bias_slices_terms;
           kw::look_ahead(d_y_row, tile);
@@ -90,11 +86,9 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto d_y_i = kw::to<WT32>(d_y_row[i_width]);
             const auto d_normed = kw::round_via<WT, T>(d_y_i * kw::to<WT32>(weight_i));
-            const auto x_i = kw::to<T32>(x_row[i_width]);
-            const auto normed = kw::round_own<T>(kw::round_own<T>(x_i - mean_i) / by_std_i);
+            const auto normed = kw::round_own<T>(kw::round_own<T>(kw::to<T32>(x_row[i_width]) - mean_i) / by_std_i);
             sum_terms[i_width - tile] = kw::round_own<T>(d_normed * normed);
             sum_2_terms[i_width - tile] = kw::round_own<T>(d_normed / by_std_i);
-            sum_3_terms[i_width - tile] = x_i - mean_2_i;
             grad_weight_slices_terms[i_width - tile] = kw::round_own<WT>(d_y_i * kw::to<WT32>(normed));
             grad_bias_slices_terms[i_width - tile] = d_y_i;
           });
@@ -102,17 +96,15 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           grad_bias_slices(worker, channel) += grad_bias_slices_terms.total(end - tile);
           sum_total += sum_terms.total(end - tile);
           sum_2_total += sum_2_terms.total(end - tile);
-          sum_3_total += sum_3_terms.total(end - tile);
         }
       }
       const T32 sum = kw::round_to<T>(T32(sum_total));
       const T32 sum_2 = kw::round_to<T>(T32(sum_2_total));
-      const T32 sum_3 = T32(sum_3_total);
+      const T32 mean_2_i = mean_2(i_batch, channel);
       const T32 quotient = kw::round_own<T>(kw::round_own<T>(sum / by_std_i) / kw::round_multiple<T>(T32(2.0) * std_i));
       const T32 d_var = -quotient;
       const T32 quotient_2 = d_var / T32(height * width);
-      const T32 quotient_3 = (sum_3 * quotient_2 + (quotient_2 - quotient_2)) * T32(2.0) / T32(height * width);
-      const T32 quotient_4 = kw::round_own<T>(sum_2 / T32(height * width));
+      const T32 quotient_3 = kw::round_own<T>(sum_2 / T32(height * width));
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
@@ -125,9 +117,8 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
             const auto product = kw::round_own<WT>(kw::to<WT32>(d_y_row[i_width]) * kw::to<WT32>(weight_i));
             const auto d_normed = kw::round_to<T>(product);
             const auto product_2 = T32(2.0) * (quotient_2 * (kw::to<T32>(x_row[i_width]) - mean_2_i));
-            const auto sum_4 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(product_2 -
-                quotient_3));
-            grad_x_tile[i_width - tile] = sum_4 - quotient_4;
+            const auto sum_3 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(product_2));
+            grad_x_tile[i_width - tile] = sum_3 - quotient_3;
           });
           grad_x_block.finish(end - tile);
         }

@@ -8,9 +8,9 @@
 //     grad_bias   = W(sum(wide(d_y), rows))
 //     _2          = wide(d_y) * cast(weight, T|f32)
 //     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
-//     _3          = 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
-//     _4          = _2 * rstd + _3
-//     grad_x      = T(_4 - sum(_4, cols) / size(cols))
+//     _3          = _2 * rstd
+//     _4          = _3 + 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
+//     grad_x      = T(_4 - sum(_3, cols) / size(cols))
 //   return grad_x, grad_weight, grad_bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -67,34 +67,28 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const auto grad_x_row = grad_x.row<kUnit>(row);
       double sum_total = 0;
       double sum_2_total = 0;
-      double sum_3_total = 0;
       const T32 mean_i = mean(row);
       const T32 rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::TileSum<T32, kTile, kByLanes> sum_terms;
         kw::TileSum<T32, kTile, kByLanes> sum_2_terms;
-        kw::TileSum<T32, kTile, kByLanes> sum_3_terms;
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto d_y_i = kw::to<T32>(d_y_row[col]);
           const auto product = d_y_i * kw::to<T32>(weight_row[col]);
           const auto difference = kw::to<T32>(x_row[col]) - mean_i;
           sum_terms[col - tile] = product * difference;
-          sum_2_terms[col - tile] = product;
-          sum_3_terms[col - tile] = difference;
+          sum_2_terms[col - tile] = product * rstd_i;
           grad_weight_slices_row[col] += d_y_i * (difference * rstd_i);
           grad_bias_slices_row[col] += d_y_i;
         });
         sum_total += sum_terms.total(end - tile);
         sum_2_total += sum_2_terms.total(end - tile);
-        sum_3_total += sum_3_terms.total(end - tile);
       }
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
-      const T32 sum_3 = T32(sum_3_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
-      const T32 sum_4 = sum_2 * rstd_i + (sum_3 * quotient + (quotient - quotient)) * T32(2.0);
-      const T32 quotient_2 = sum_4 / T32(cols);
+      const T32 quotient_2 = sum_2 / T32(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -103,8 +97,8 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         kw::prefetch(x_row, cols + tile, end - tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto product_2 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
-          const auto sum_5 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
-          grad_x_tile[col - tile] = sum_5 - quotient_2;
+          const auto sum_3 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
+          grad_x_tile[col - tile] = sum_3 - quotient_2;
         });
         grad_x_block.finish(end - tile);
       }

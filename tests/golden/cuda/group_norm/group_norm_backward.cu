@@ -13,10 +13,11 @@
 //     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 //     grad_norm.weight = W(sum(_2, batch, height, width))
 //     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _4     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _5     = _3 * rstd + 2.0 * (_4 / size(height*width*(channels//32)) * _1)
-//     _6     = _5 - sum(_5, height, width, channels_3) / size(height*width*(channels//32))
-//     grad_x = T(merge(_6, (channels_2, channels_3) -> channels))
+//     _4     = _3 * rstd
+//     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
+//     _6     = sum(_4, height, width, channels_3) / size(height*width*(channels//32))
+//     _7     = _4 + 2.0 * (_5 / size(height*width*(channels//32)) * _1) - _6
+//     grad_x = T(merge(_7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -57,8 +58,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
   constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_SHARED(T32, sum_parts, kw::kMostWarps);
-  KW_SHARED(T32, v24_early_parts, kw::kMostWarps);
-  KW_SHARED(T32, v24_early___parts, kw::kMostWarps);
+  KW_SHARED(T32, sum_2_parts, kw::kMostWarps);
   const Index parts = channels_3 * height, length = width, points = (batch * 32);
   const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
   const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
@@ -107,8 +107,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     const T32 mean_i = kw::load(mean.at(i_batch, channels_2));
     const T32 rstd_i = kw::load(rstd.at(i_batch, channels_2));
     kw::Total<kStreamed, T32> sum_total = 0;
-    kw::Total<kStreamed, T32> v24_early_total = 0;
-    kw::Total<kStreamed, T32> v24_early___total = 0;
+    kw::Total<kStreamed, T32> sum_2_total = 0;
     if (kPlace == kw::Place::Shared) grad_norm_weight_slices_sums.clear();
     if (kPlace == kw::Place::Shared) grad_norm_bias_slices_sums.clear();
     Index left = (tiles - 1 - kw::warp()) / kw::warps();
@@ -123,6 +122,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
+      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -146,8 +146,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         }
       }
       T32 sum_part = 0;
-      T32 v24_early_part = 0;
-      T32 v24_early___part = 0;
+      T32 sum_2_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -158,14 +157,12 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
             const T32 d_y_i = d_y_v[v][k];
             const T32 difference = T32(x_v[v][k]) - mean_i;
             sum_part += d_y_i * difference;
-            v24_early_part += d_y_i;
-            v24_early___part += difference;
+            sum_2_part += d_y_i;
           }
         }
       }
       sum_total += sum_part * norm_weight_i_2;
-      v24_early_total += v24_early_part * norm_weight_i_2;
-      v24_early___total += v24_early___part;
+      sum_2_total += sum_2_part * factor_2;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part) * rstd_i;
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -175,7 +172,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
               kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) +
               grad_norm_weight_slices_part);
       }
-      const T32 grad_norm_bias_slices_part = kw::warp_sum(v24_early_part);
+      const T32 grad_norm_bias_slices_part = kw::warp_sum(sum_2_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_bias_slices_sums.add(part, grad_norm_bias_slices_part);
@@ -206,23 +203,15 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       }
     }
     T32 sum = static_cast<T32>(sum_total);
-    T32 v24_early = static_cast<T32>(v24_early_total);
-    T32 v24_early__ = static_cast<T32>(v24_early___total);
-      kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
-                          kw::part<kw::Sum>(v24_early__, v24_early___parts));
+    T32 sum_2 = static_cast<T32>(sum_2_total);
+      kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
     const T32 product = T32(-0.5) * sum;
     const T32 product_2 = rstd_i * rstd_i;
     const T32 product_3 = product_2 * rstd_i;
     const T32 product_4 = product * product_3;
     const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
     const T32 factor = T32(2.0) * quotient;
-    const T32 v24_early_ = v24_early * rstd_i;
-    const T32 v24_early___ = quotient * v24_early__;
-    const T32 v24_early____ = quotient - quotient;
-    const T32 v24_early_____ = v24_early___ + v24_early____;
-    const T32 v24_early______ = T32(2.0) * v24_early_____;
-    const T32 v24_early_______ = v24_early_ + v24_early______;
-    const T32 quotient_2 = kw::divide(v24_early_______, T32(height * width * (channels / 32)));
+    const T32 quotient_2 = kw::divide(sum_2, T32(height * width * (channels / 32)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -265,8 +254,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 sum_2 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
-            grad_x_v[k] = T(sum_2 - quotient_2);
+            const T32 sum_3 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
+            grad_x_v[k] = T(sum_3 - quotient_2);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }

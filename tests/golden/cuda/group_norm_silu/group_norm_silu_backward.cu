@@ -17,10 +17,11 @@
 //     grad_norm.bias = W(sum(_5, batch, height, width))
 //     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
 //     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _7     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _8     = _6 * rstd + 2.0 * (_7 / size(height*width*(channels//32)) * _1)
-//     _9     = _8 - sum(_8, height, width, channels_3) / size(height*width*(channels//32))
-//     grad_x = T(merge(_9, (channels_2, channels_3) -> channels))
+//     _7     = _6 * rstd
+//     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
+//     _9     = sum(_7, height, width, channels_3) / size(height*width*(channels//32))
+//     _10    = _7 + 2.0 * (_8 / size(height*width*(channels//32)) * _1) - _9
+//     grad_x = T(merge(_10, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -61,8 +62,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
   constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_SHARED(T32, sum_2_parts, kw::kMostWarps);
-  KW_SHARED(T32, v41_early_parts, kw::kMostWarps);
-  KW_SHARED(T32, v41_early___parts, kw::kMostWarps);
+  KW_SHARED(T32, sum_3_parts, kw::kMostWarps);
   const Index parts = channels_3 * height, length = width, points = (batch * 32);
   const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
   const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
@@ -109,12 +109,11 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     kw::Vector<T, kVector> x_v[kPieces];
     kw::Vector<T, kVector> d_y_v[kPieces];
     constexpr bool kKeep = false;
-    T32 rounded_kept[kPieces][kVector];
+    T32 product_kept[kPieces][kVector];
     const T32 mean_i = kw::load(mean.at(i_batch, channels_2));
     const T32 rstd_i = kw::load(rstd.at(i_batch, channels_2));
     kw::Total<kStreamed, T32> sum_2_total = 0;
-    kw::Total<kStreamed, T32> v41_early_total = 0;
-    kw::Total<kStreamed, T32> v41_early___total = 0;
+    kw::Total<kStreamed, T32> sum_3_total = 0;
     if (kPlace == kw::Place::Shared) grad_norm_weight_slices_sums.clear();
     if (kPlace == kw::Place::Shared) grad_norm_bias_slices_sums.clear();
     Index left = (tiles - 1 - kw::warp()) / kw::warps();
@@ -132,6 +131,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       const T32 factor_3 = rstd_i * norm_weight_i_2;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_bias_i_2 = norm_bias_i;
+      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -155,8 +155,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
         }
       }
       T32 sum_2_part = 0;
-      T32 v41_early_part = 0;
-      T32 v41_early___part = 0;
+      T32 sum_3_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -166,20 +165,17 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 difference = T32(x_v[v][k]) - mean_i;
             const T32 d_y_i = d_y_v[v][k];
-            const T32 rounded_2 = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
-            const T32 sigmoid = kw::sigmoid(rounded_2);
-            const T32 sum = d_y_i * sigmoid + d_y_i * rounded_2 * sigmoid * (T32(1.0) - sigmoid);
-            const T32 rounded = kw::round_to<T>(sum);
-            if (kKeep) rounded_kept[v][k] = rounded;
-            sum_2_part += difference * rounded;
-            v41_early_part += rounded;
-            v41_early___part += difference;
+            const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
+            const T32 sigmoid = kw::sigmoid(rounded);
+            const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
+            const T32 rounded_2 = kw::round_to<T>(sum);
+            sum_2_part += difference * rounded_2;
+            sum_3_part += rounded_2;
           }
         }
       }
       sum_2_total += sum_2_part * norm_weight_i_2;
-      v41_early_total += v41_early_part * norm_weight_i_2;
-      v41_early___total += v41_early___part;
+      sum_3_total += sum_3_part * factor_2;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_2_part) * rstd_i;
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -189,7 +185,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
               kw::load(grad_norm_weight_slices.at(kw::block(), channels_2, i_channels_3)) +
               grad_norm_weight_slices_part);
       }
-      const T32 grad_norm_bias_slices_part = kw::warp_sum(v41_early_part);
+      const T32 grad_norm_bias_slices_part = kw::warp_sum(sum_3_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_bias_slices_sums.add(part, grad_norm_bias_slices_part);
@@ -220,23 +216,15 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       }
     }
     T32 sum_2 = static_cast<T32>(sum_2_total);
-    T32 v41_early = static_cast<T32>(v41_early_total);
-    T32 v41_early__ = static_cast<T32>(v41_early___total);
-      kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(v41_early, v41_early_parts),
-                          kw::part<kw::Sum>(v41_early__, v41_early___parts));
-    const T32 product = T32(-0.5) * sum_2;
-    const T32 product_2 = rstd_i * rstd_i;
-    const T32 product_3 = product_2 * rstd_i;
-    const T32 product_4 = product * product_3;
-    const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
+    T32 sum_3 = static_cast<T32>(sum_3_total);
+      kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(sum_3, sum_3_parts));
+    const T32 product_2 = T32(-0.5) * sum_2;
+    const T32 product_3 = rstd_i * rstd_i;
+    const T32 product_4 = product_3 * rstd_i;
+    const T32 product_5 = product_2 * product_4;
+    const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
     const T32 factor = T32(2.0) * quotient;
-    const T32 v41_early_ = v41_early * rstd_i;
-    const T32 v41_early___ = quotient * v41_early__;
-    const T32 v41_early____ = quotient - quotient;
-    const T32 v41_early_____ = v41_early___ + v41_early____;
-    const T32 v41_early______ = T32(2.0) * v41_early_____;
-    const T32 v41_early_______ = v41_early_ + v41_early______;
-    const T32 quotient_2 = kw::divide(v41_early_______, T32(height * width * (channels / 32)));
+    const T32 quotient_2 = kw::divide(sum_3, T32(height * width * (channels / 32)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -285,11 +273,12 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            const T32 rounded_2 = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
-            const T32 sigmoid = kw::sigmoid(rounded_2);
-            const T32 sum = d_y_i * sigmoid + d_y_i * rounded_2 * sigmoid * (T32(1.0) - sigmoid);
-            const T32 rounded = kKeep ? rounded_kept[v][k] : kw::round_to<T>(sum);
-            grad_x_v[k] = T(rounded * factor_2 + difference * factor - quotient_2);
+            const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
+            const T32 sigmoid = kw::sigmoid(rounded);
+            const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
+            const T32 product = kw::round_to<T>(sum) * factor_2;
+            if (kKeep) product_kept[v][k] = product;
+            grad_x_v[k] = T(product + difference * factor - quotient_2);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }

@@ -12,9 +12,8 @@
 //     grad_weight = W(sum(d_y * normed, batch, height, width))
 //     _1          = d_normed / std
 //     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
-//     _2          = 2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2))
-//     _3          = _1 + T(_2 - sum(_2, height, width) / size(height*width))
-//     grad_x      = _3 - sum(_1, height, width) / size(height*width)
+//     _2          = _1 + T(2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2)))
+//     grad_x      = _2 - sum(_1, height, width) / size(height*width)
 //   return grad_x, grad_weight, grad_bias
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean) (source.py:17)
@@ -54,7 +53,6 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
   constexpr bool kStreamed = true, kAhead = kVector > 1;
   KW_SHARED(T32, sum_sum_parts, kw::kMostWarps);
   KW_SHARED(T32, sum_2_sum_parts, kw::kMostWarps);
-  KW_SHARED(T32, v24_early_parts, kw::kMostWarps);
   const Index parts = height, length = width, points = (batch * channels);
   const Index part_tiles = (length + kElements * 32 - 1) / (kElements * 32);
   const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
@@ -102,10 +100,8 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     const W32 weight_i = kw::load(weight.at(channel));
     const T32 mean_i = kw::load(mean.at(i_batch, channel));
     const T32 std_i = kw::load(std.at(i_batch, channel));
-    const T32 mean_2_i = kw::load(mean_2.at(i_batch, channel));
     kw::Total<kStreamed, T32> sum_sum_total = 0;
     kw::Total<kStreamed, T32> sum_2_sum_total = 0;
-    kw::Total<kStreamed, T32> v24_early_total = 0;
     if (kPlace == kw::Place::Shared) grad_weight_slices_sums.clear();
     if (kPlace == kw::Place::Shared) grad_bias_slices_sums.clear();
     Index left = (tiles - 1 - kw::warp()) / kw::warps();
@@ -141,7 +137,6 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
       }
       T32 sum_sum_part = 0;
       T32 sum_2_sum_part = 0;
-      T32 v24_early_part = 0;
       WT32 grad_weight_slices_part_2 = 0;
       WT32 grad_bias_slices_part_2 = 0;
       KW_UNROLL
@@ -153,13 +148,11 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const WT32 d_y_i = d_y_v[v][k];
             const T32 d_normed = kw::round_via<WT, T>(d_y_i * WT32(weight_i));
-            const T32 x_i = x_v[v][k];
-            const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(x_i - mean_i), std_i));
+            const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
             const T32 quotient = kw::round_to<T>(kw::divide(d_normed, std_i));
             if (kKeep) quotient_kept[v][k] = quotient;
             sum_sum_part += kw::round_to<T>(d_normed * normed);
             sum_2_sum_part += quotient;
-            v24_early_part += x_i - mean_2_i;
             grad_weight_slices_part_2 += kw::round_to<WT>(d_y_i * WT32(normed));
             grad_bias_slices_part_2 += d_y_i;
           }
@@ -167,7 +160,6 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
       }
       sum_sum_total += sum_sum_part;
       sum_2_sum_total += sum_2_sum_part;
-      v24_early_total += v24_early_part;
       const WT32 grad_weight_slices_part = kw::warp_sum(grad_weight_slices_part_2);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -206,23 +198,17 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     }
     T32 sum_sum = static_cast<T32>(sum_sum_total);
     T32 sum_2_sum = static_cast<T32>(sum_2_sum_total);
-    T32 v24_early = static_cast<T32>(v24_early_total);
-      kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts),
-                          kw::part<kw::Sum>(v24_early, v24_early_parts));
+      kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts));
     const T32 sum = kw::round_to<T>(sum_sum);
     const T32 sum_2 = kw::round_to<T>(sum_2_sum);
+    const T32 mean_2_i = kw::load(mean_2.at(i_batch, channel));
     const T32 quotient_2 = kw::round_to<T>(kw::divide(sum, std_i));
     const T32 product = kw::round_to<T>(T32(2.0) * std_i);
     const T32 quotient_3 = kw::round_to<T>(kw::divide(quotient_2, product));
     const T32 d_var = -quotient_3;
     const T32 quotient_4 = kw::divide(d_var, T32(height * width));
     const T32 factor = T32(2.0) * quotient_4;
-    const T32 v24_early_ = quotient_4 * v24_early;
-    const T32 v24_early__ = quotient_4 - quotient_4;
-    const T32 v24_early___ = v24_early_ + v24_early__;
-    const T32 v24_early____ = T32(2.0) * v24_early___;
-    const T32 quotient_5 = kw::divide(v24_early____, T32(height * width));
-    const T32 quotient_6 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
+    const T32 quotient_5 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_height = part;
@@ -264,8 +250,8 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_v[v][k]) * WT32(weight_i));
             const T32 quotient = kKeep ? quotient_kept[v][k] : kw::round_to<T>(kw::divide(d_normed, std_i));
-            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * factor - quotient_5);
-            grad_x_v[k] = T(kw::round_to<T>(quotient + rounded) - quotient_6);
+            const T32 sum_3 = kw::round_to<T>(quotient + kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * factor));
+            grad_x_v[k] = T(sum_3 - quotient_5);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }

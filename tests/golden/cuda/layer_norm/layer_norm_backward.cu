@@ -8,9 +8,9 @@
 //     grad_bias   = W(sum(wide(d_y), rows))
 //     _2          = wide(d_y) * cast(weight, T|f32)
 //     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
-//     _3          = 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
-//     _4          = _2 * rstd + _3
-//     grad_x      = T(_4 - sum(_4, cols) / size(cols))
+//     _3          = _2 * rstd
+//     _4          = _3 + 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
+//     grad_x      = T(_4 - sum(_3, cols) / size(cols))
 //   return grad_x, grad_weight, grad_bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -47,8 +47,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
                                         Index rows, Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
   KW_SHARED(T32, sum_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v24_early_parts, 2 * kw::kMostWarps);
-  KW_SHARED(T32, v24_early___parts, 2 * kw::kMostWarps);
+  KW_SHARED(T32, sum_2_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
@@ -157,8 +156,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 mean_i = kw::load(mean.at(row));
     const T32 rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, T32> sum_total = 0;
-    kw::Total<kStreamed, T32> v24_early_total = 0;
-    kw::Total<kStreamed, T32> v24_early___total = 0;
+    kw::Total<kStreamed, T32> sum_2_total = 0;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
@@ -176,8 +174,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         }
       }
       T32 sum_part = 0;
-      T32 v24_early_part = 0;
-      T32 v24_early___part = 0;
+      T32 sum_2_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -194,8 +191,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
             const T32 product = d_y_i * T32(weight_v[k]);
             const T32 difference = T32(x_v[v][k]) - mean_i;
             sum_part += product * difference;
-            v24_early_part += product;
-            v24_early___part += difference;
+            sum_2_part += product * rstd_i;
             grad_weight_slices_terms[k] = d_y_i * (difference * rstd_i);
             grad_bias_slices_terms[k] = d_y_i;
           }
@@ -204,18 +200,14 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         }
       }
       sum_total += sum_part;
-      v24_early_total += v24_early_part;
-      v24_early___total += v24_early___part;
+      sum_2_total += sum_2_part;
     }
     T32 sum = static_cast<T32>(sum_total);
-    T32 v24_early = static_cast<T32>(v24_early_total);
-    T32 v24_early__ = static_cast<T32>(v24_early___total);
+    T32 sum_2 = static_cast<T32>(sum_2_total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
-                             kw::part<kw::Sum>(v24_early__, v24_early___parts));
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
     else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(v24_early, v24_early_parts),
-                              kw::part<kw::Sum>(v24_early__, v24_early___parts));
+      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
     turn = 1 - turn;
     const T32 product_2 = T32(-0.5) * sum;
     const T32 product_3 = rstd_i * rstd_i;
@@ -223,13 +215,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 product_5 = product_2 * product_4;
     const T32 quotient = kw::divide(product_5, T32(cols));
     const T32 factor = T32(2.0) * quotient;
-    const T32 v24_early_ = v24_early * rstd_i;
-    const T32 v24_early___ = quotient * v24_early__;
-    const T32 v24_early____ = quotient - quotient;
-    const T32 v24_early_____ = v24_early___ + v24_early____;
-    const T32 v24_early______ = T32(2.0) * v24_early_____;
-    const T32 v24_early_______ = v24_early_ + v24_early______;
-    const T32 quotient_2 = kw::divide(v24_early_______, T32(cols));
+    const T32 quotient_2 = kw::divide(sum_2, T32(cols));
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -261,8 +247,8 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 sum_2 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + (T32(x_v[v][k]) - mean_i) * factor;
-            grad_x_v[k] = T(sum_2 - quotient_2);
+            const T32 sum_3 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + (T32(x_v[v][k]) - mean_i) * factor;
+            grad_x_v[k] = T(sum_3 - quotient_2);
           }
           kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
         }

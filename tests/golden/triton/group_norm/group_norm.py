@@ -28,10 +28,11 @@
 #     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 #     grad_norm.weight = W(sum(_2, batch, height, width))
 #     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-#     _4     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-#     _5     = _3 * rstd + 2.0 * (_4 / size(height*width*(channels//32)) * _1)
-#     _6     = _5 - sum(_5, height, width, channels_3) / size(height*width*(channels//32))
-#     grad_x = T(merge(_6, (channels_2, channels_3) -> channels))
+#     _4     = _3 * rstd
+#     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
+#     _6     = sum(_4, height, width, channels_3) / size(height*width*(channels//32))
+#     _7     = _4 + 2.0 * (_5 / size(height*width*(channels//32)) * _1) - _6
+#     grad_x = T(merge(_7, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -142,6 +143,7 @@ def group_norm_backward(
         mean_i = tl.load(mean + i_batch * 32 + channels_2)
         rstd_i = tl.load(rstd + i_batch * 32 + channels_2)
         sum_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
+        sum_2_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
         for i_channels_3 in range(channels_3):
             grad_norm_weight_tile = tl.zeros([BLOCK], dtype=tl.float32)
             grad_norm_bias_tile = tl.zeros([BLOCK], dtype=tl.float32)
@@ -156,6 +158,7 @@ def group_norm_backward(
                     other=0,
                 ).to(tl.float32)
                 norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
+                product = d_y_i * norm_weight_i
                 x_i = tl.load(
                     x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
@@ -164,7 +167,8 @@ def group_norm_backward(
                     other=0,
                 ).to(tl.float32)
                 difference = x_i - mean_i
-                sum_tile = sum_tile + tl.where(mask, d_y_i * norm_weight_i * difference, 0.0)
+                sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+                sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
                 grad_norm_weight_tile += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
                 grad_norm_bias_tile += d_y_i
             grad_norm_weight_slices_at = (
@@ -177,30 +181,8 @@ def group_norm_backward(
             tl.store(grad_norm_bias_slices_at, tl.load(grad_norm_bias_slices_at) + tl.sum(grad_norm_bias_tile, axis=0))
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        sum_2_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
-        for i_channels_3 in range(channels_3):
-            for start in range(0, height_width, BLOCK):
-                i_height_width = start + tl.arange(0, BLOCK)
-                mask = i_height_width < height_width
-                d_y_i = tl.load(
-                    d_y
-                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
-                    + i_height_width,
-                    mask=mask,
-                    other=0,
-                ).to(tl.float32)
-                norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
-                x_i = tl.load(
-                    x
-                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
-                    + i_height_width,
-                    mask=mask,
-                    other=0,
-                ).to(tl.float32)
-                sum_3 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
-                sum_2_tile = sum_2_tile + tl.where(mask, sum_3, 0.0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
+        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
         quotient_2 = sum_2 / (height * width * (channels // 32))
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):

@@ -179,6 +179,7 @@ def group_norm_backward_general(
         mean_i = wide(tl.load(mean + i_batch * mean_stride_0 + channels_2 * mean_stride_1))
         rstd_i = wide(tl.load(rstd + i_batch * rstd_stride_0 + channels_2 * rstd_stride_1))
         sum_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
+        sum_2_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
                 grad_norm_weight_tile = tl.zeros([BLOCK], dtype=mean.dtype.element_ty)
@@ -200,6 +201,7 @@ def group_norm_backward_general(
                     norm_weight_i = wide(
                         tl.load(norm_weight + (channels_2 * (channels // 32) + i_channels_3) * norm_weight_stride_0)
                     )
+                    product = d_y_i * norm_weight_i
                     x_i = wide(
                         tl.load(
                             x
@@ -212,7 +214,8 @@ def group_norm_backward_general(
                         ),
                     )
                     difference = x_i - mean_i
-                    sum_tile = sum_tile + tl.where(mask, d_y_i * norm_weight_i * difference, 0.0)
+                    sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+                    sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
                     grad_norm_weight_tile += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
                     grad_norm_bias_tile += d_y_i
                 grad_norm_weight_slices_at = (
@@ -230,41 +233,8 @@ def group_norm_backward_general(
                 )
                 tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        sum_2_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
-        for i_channels_3 in range(channels_3):
-            for i_height in range(height):
-                for start in range(0, width, BLOCK):
-                    i_width = (start + tl.arange(0, BLOCK)).to(tl.int64)
-                    mask = i_width < width
-                    d_y_i = wide(
-                        tl.load(
-                            d_y
-                            + i_batch * d_y_stride_0
-                            + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1
-                            + i_height * d_y_stride_2
-                            + i_width * d_y_stride_3,
-                            mask=mask,
-                            other=0,
-                        ),
-                    )
-                    norm_weight_i = wide(
-                        tl.load(norm_weight + (channels_2 * (channels // 32) + i_channels_3) * norm_weight_stride_0)
-                    )
-                    x_i = wide(
-                        tl.load(
-                            x
-                            + i_batch * x_stride_0
-                            + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
-                            + i_height * x_stride_2
-                            + i_width * x_stride_3,
-                            mask=mask,
-                            other=0,
-                        ),
-                    )
-                    sum_3 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
-                    sum_2_tile = sum_2_tile + tl.where(mask, sum_3, 0.0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
+        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
         quotient_2 = sum_2 / (height * width * (channels // 32))
         for i_channels_3 in range(channels_3):
             for i_height in range(height):

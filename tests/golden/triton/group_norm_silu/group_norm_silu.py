@@ -33,10 +33,11 @@
 #     grad_norm.bias = W(sum(_5, batch, height, width))
 #     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
 #     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-#     _7     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-#     _8     = _6 * rstd + 2.0 * (_7 / size(height*width*(channels//32)) * _1)
-#     _9     = _8 - sum(_8, height, width, channels_3) / size(height*width*(channels//32))
-#     grad_x = T(merge(_9, (channels_2, channels_3) -> channels))
+#     _7     = _6 * rstd
+#     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
+#     _9     = sum(_7, height, width, channels_3) / size(height*width*(channels//32))
+#     _10    = _7 + 2.0 * (_8 / size(height*width*(channels//32)) * _1) - _9
+#     grad_x = T(merge(_10, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -149,6 +150,7 @@ def group_norm_silu_backward(
         mean_i = tl.load(mean + i_batch * 32 + channels_2)
         rstd_i = tl.load(rstd + i_batch * 32 + channels_2)
         sum_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
+        sum_2_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
         for i_channels_3 in range(channels_3):
             grad_norm_weight_tile = tl.zeros([BLOCK], dtype=tl.float32)
             grad_norm_bias_tile = tl.zeros([BLOCK], dtype=tl.float32)
@@ -175,9 +177,11 @@ def group_norm_silu_backward(
                 norm_bias_i = tl.load(norm_bias + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 rounded = (product * norm_weight_i + norm_bias_i).to(x.dtype.element_ty).to(tl.float32)
                 sigmoid = tl.sigmoid(rounded)
-                sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                rounded_2 = sum_2.to(x.dtype.element_ty).to(tl.float32)
-                sum_tile = sum_tile + tl.where(mask, rounded_2 * norm_weight_i * difference, 0.0)
+                sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
+                rounded_2 = sum_3.to(x.dtype.element_ty).to(tl.float32)
+                product_2 = rounded_2 * norm_weight_i
+                sum_tile = sum_tile + tl.where(mask, product_2 * difference, 0.0)
+                sum_2_tile = sum_2_tile + tl.where(mask, product_2 * rstd_i, 0.0)
                 grad_norm_weight_tile += tl.where(mask, rounded_2 * product, 0.0)
                 grad_norm_bias_tile += tl.where(mask, rounded_2, 0.0)
             grad_norm_weight_slices_at = (
@@ -190,8 +194,9 @@ def group_norm_silu_backward(
             tl.store(grad_norm_bias_slices_at, tl.load(grad_norm_bias_slices_at) + tl.sum(grad_norm_bias_tile, axis=0))
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
+        sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        sum_3_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
+        quotient_2 = sum_2 / (height * width * (channels // 32))
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):
                 i_height_width = start + tl.arange(0, BLOCK)
@@ -215,41 +220,13 @@ def group_norm_silu_backward(
                 norm_bias_i = tl.load(norm_bias + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 rounded = (difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty).to(tl.float32)
                 sigmoid = tl.sigmoid(rounded)
-                sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                product_2 = sum_2.to(x.dtype.element_ty).to(tl.float32) * norm_weight_i * rstd_i
-                sum_3_tile = sum_3_tile + tl.where(mask, product_2 + 2.0 * (quotient * difference), 0.0)
-        sum_3 = tl.sum(sum_3_tile, axis=0)
-        quotient_2 = sum_3 / (height * width * (channels // 32))
-        for i_channels_3 in range(channels_3):
-            for start in range(0, height_width, BLOCK):
-                i_height_width = start + tl.arange(0, BLOCK)
-                mask = i_height_width < height_width
-                d_y_i = tl.load(
-                    d_y
-                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
-                    + i_height_width,
-                    mask=mask,
-                    other=0,
-                ).to(tl.float32)
-                x_i = tl.load(
-                    x
-                    + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
-                    + i_height_width,
-                    mask=mask,
-                    other=0,
-                ).to(tl.float32)
-                difference = x_i - mean_i
-                norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
-                norm_bias_i = tl.load(norm_bias + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
-                rounded = (difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty).to(tl.float32)
-                sigmoid = tl.sigmoid(rounded)
-                sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                product_2 = sum_2.to(x.dtype.element_ty).to(tl.float32) * norm_weight_i * rstd_i
+                sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
+                product_3 = sum_3.to(x.dtype.element_ty).to(tl.float32) * norm_weight_i * rstd_i
                 tl.store(
                     grad_x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
                     + i_height_width,
-                    product_2 + 2.0 * (quotient * difference) - quotient_2,
+                    product_3 + 2.0 * (quotient * difference) - quotient_2,
                     mask=mask,
                 )
 

@@ -182,6 +182,7 @@ def group_norm_silu_backward_general(
         mean_i = wide(tl.load(mean + i_batch * mean_stride_0 + channels_2 * mean_stride_1))
         rstd_i = wide(tl.load(rstd + i_batch * rstd_stride_0 + channels_2 * rstd_stride_1))
         sum_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
+        sum_2_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
                 grad_norm_weight_tile = tl.zeros([BLOCK], dtype=mean.dtype.element_ty)
@@ -221,9 +222,11 @@ def group_norm_silu_backward_general(
                     )
                     rounded = wide((product * norm_weight_i + norm_bias_i).to(x.dtype.element_ty))
                     sigmoid = tl.sigmoid(rounded)
-                    sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                    rounded_2 = wide(sum_2.to(x.dtype.element_ty))
-                    sum_tile = sum_tile + tl.where(mask, rounded_2 * norm_weight_i * difference, 0.0)
+                    sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
+                    rounded_2 = wide(sum_3.to(x.dtype.element_ty))
+                    product_2 = rounded_2 * norm_weight_i
+                    sum_tile = sum_tile + tl.where(mask, product_2 * difference, 0.0)
+                    sum_2_tile = sum_2_tile + tl.where(mask, product_2 * rstd_i, 0.0)
                     grad_norm_weight_tile += tl.where(mask, rounded_2 * product, 0.0)
                     grad_norm_bias_tile += tl.where(mask, rounded_2, 0.0)
                 grad_norm_weight_slices_at = (
@@ -241,8 +244,9 @@ def group_norm_silu_backward_general(
                 )
                 tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
+        sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        sum_3_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
+        quotient_2 = sum_2 / (height * width * (channels // 32))
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
                 for start in range(0, width, BLOCK):
@@ -279,49 +283,8 @@ def group_norm_silu_backward_general(
                     )
                     rounded = wide((difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty))
                     sigmoid = tl.sigmoid(rounded)
-                    sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                    sum_4 = wide(sum_2.to(x.dtype.element_ty)) * norm_weight_i * rstd_i + 2.0 * (quotient * difference)
-                    sum_3_tile = sum_3_tile + tl.where(mask, sum_4, 0.0)
-        sum_3 = tl.sum(sum_3_tile, axis=0)
-        quotient_2 = sum_3 / (height * width * (channels // 32))
-        for i_channels_3 in range(channels_3):
-            for i_height in range(height):
-                for start in range(0, width, BLOCK):
-                    i_width = (start + tl.arange(0, BLOCK)).to(tl.int64)
-                    mask = i_width < width
-                    d_y_i = wide(
-                        tl.load(
-                            d_y
-                            + i_batch * d_y_stride_0
-                            + (channels_2 * (channels // 32) + i_channels_3) * d_y_stride_1
-                            + i_height * d_y_stride_2
-                            + i_width * d_y_stride_3,
-                            mask=mask,
-                            other=0,
-                        ),
-                    )
-                    x_i = wide(
-                        tl.load(
-                            x
-                            + i_batch * x_stride_0
-                            + (channels_2 * (channels // 32) + i_channels_3) * x_stride_1
-                            + i_height * x_stride_2
-                            + i_width * x_stride_3,
-                            mask=mask,
-                            other=0,
-                        ),
-                    )
-                    difference = x_i - mean_i
-                    norm_weight_i = wide(
-                        tl.load(norm_weight + (channels_2 * (channels // 32) + i_channels_3) * norm_weight_stride_0)
-                    )
-                    norm_bias_i = wide(
-                        tl.load(norm_bias + (channels_2 * (channels // 32) + i_channels_3) * norm_bias_stride_0)
-                    )
-                    rounded = wide((difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty))
-                    sigmoid = tl.sigmoid(rounded)
-                    sum_2 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                    sum_4 = wide(sum_2.to(x.dtype.element_ty)) * norm_weight_i * rstd_i + 2.0 * (quotient * difference)
+                    sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
+                    sum_4 = wide(sum_3.to(x.dtype.element_ty)) * norm_weight_i * rstd_i + 2.0 * (quotient * difference)
                     tl.store(
                         grad_x
                         + i_batch * grad_x_stride_0

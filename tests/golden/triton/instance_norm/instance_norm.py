@@ -26,9 +26,8 @@
 #     grad_weight = W(sum(d_y * normed, batch, height, width))
 #     _1          = d_normed / std
 #     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
-#     _2          = 2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2))
-#     _3          = _1 + T(_2 - sum(_2, height, width) / size(height*width))
-#     grad_x      = _3 - sum(_1, height, width) / size(height*width)
+#     _2          = _1 + T(2.0 * (wide(d_var) / size(height*width) * (wide(x) - mean_2)))
+#     grad_x      = _2 - sum(_1, height, width) / size(height*width)
 #   return grad_x, grad_weight, grad_bias
 #
 # accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean) (source.py:17)
@@ -167,17 +166,7 @@ def instance_norm_backward(
         )
         d_var = -quotient
         quotient_2 = d_var / (height * width)
-        sum_3_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
-        for start in range(0, height_width, BLOCK):
-            i_height_width = start + tl.arange(0, BLOCK)
-            mask = i_height_width < height_width
-            x_i = tl.load(x + (i_batch * channels + channel) * height_width + i_height_width, mask=mask, other=0).to(
-                tl.float32
-            )
-            sum_3_tile = sum_3_tile + tl.where(mask, 2.0 * (quotient_2 * (x_i - mean_2_i)), 0.0)
-        sum_3 = tl.sum(sum_3_tile, axis=0)
-        quotient_3 = sum_3 / (height * width)
-        quotient_4 = (sum_2 / (height * width)).to(x.dtype.element_ty).to(tl.float32)
+        quotient_3 = (sum_2 / (height * width)).to(x.dtype.element_ty).to(tl.float32)
         for start in range(0, height_width, BLOCK):
             i_height_width = start + tl.arange(0, BLOCK)
             mask = i_height_width < height_width
@@ -188,14 +177,14 @@ def instance_norm_backward(
             x_i = tl.load(x + (i_batch * channels + channel) * height_width + i_height_width, mask=mask, other=0).to(
                 tl.float32
             )
-            rounded = (2.0 * (quotient_2 * (x_i - mean_2_i)) - quotient_3).to(x.dtype.element_ty).to(tl.float32)
-            sum_4 = (
+            rounded = (2.0 * (quotient_2 * (x_i - mean_2_i))).to(x.dtype.element_ty).to(tl.float32)
+            sum_3 = (
                 ((d_normed / std_i).to(x.dtype.element_ty).to(tl.float32) + rounded)
                 .to(x.dtype.element_ty)
                 .to(tl.float32)
             )
             tl.store(
-                grad_x + (i_batch * channels + channel) * height_width + i_height_width, sum_4 - quotient_4, mask=mask
+                grad_x + (i_batch * channels + channel) * height_width + i_height_width, sum_3 - quotient_3, mask=mask
             )
 
 

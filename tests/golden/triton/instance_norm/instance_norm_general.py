@@ -216,22 +216,7 @@ def instance_norm_backward_general(
         )
         d_var = -quotient
         quotient_2 = d_var / (height * width)
-        sum_3_tile = tl.full([BLOCK], 0.0, dtype=mean_2.dtype.element_ty)
-        for i_height in range(height):
-            for start in range(0, width, BLOCK):
-                i_width = (start + tl.arange(0, BLOCK)).to(tl.int64)
-                mask = i_width < width
-                x_i = wide(
-                    tl.load(
-                        x + i_batch * x_stride_0 + channel * x_stride_1 + i_height * x_stride_2 + i_width * x_stride_3,
-                        mask=mask,
-                        other=0,
-                    ),
-                )
-                sum_3_tile = sum_3_tile + tl.where(mask, 2.0 * (quotient_2 * (x_i - mean_2_i)), 0.0)
-        sum_3 = tl.sum(sum_3_tile, axis=0)
-        quotient_3 = sum_3 / (height * width)
-        quotient_4 = wide((sum_2 / (height * width)).to(x.dtype.element_ty))
+        quotient_3 = wide((sum_2 / (height * width)).to(x.dtype.element_ty))
         for i_height in range(height):
             for start in range(0, width, BLOCK):
                 i_width = (start + tl.arange(0, BLOCK)).to(tl.int64)
@@ -255,15 +240,15 @@ def instance_norm_backward_general(
                         other=0,
                     ),
                 )
-                rounded = wide((2.0 * (quotient_2 * (x_i - mean_2_i)) - quotient_3).to(x.dtype.element_ty))
-                sum_4 = wide((wide((d_normed / std_i).to(x.dtype.element_ty)) + rounded).to(x.dtype.element_ty))
+                rounded = wide((2.0 * (quotient_2 * (x_i - mean_2_i))).to(x.dtype.element_ty))
+                sum_3 = wide((wide((d_normed / std_i).to(x.dtype.element_ty)) + rounded).to(x.dtype.element_ty))
                 tl.store(
                     grad_x
                     + i_batch * grad_x_stride_0
                     + channel * grad_x_stride_1
                     + i_height * grad_x_stride_2
                     + i_width * grad_x_stride_3,
-                    sum_4 - quotient_4,
+                    sum_3 - quotient_3,
                     mask=mask,
                 )
 

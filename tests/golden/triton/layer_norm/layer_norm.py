@@ -19,9 +19,9 @@
 #     grad_bias   = W(sum(wide(d_y), rows))
 #     _2          = wide(d_y) * cast(weight, T|f32)
 #     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
-#     _3          = 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
-#     _4          = _2 * rstd + _3
-#     grad_x      = T(_4 - sum(_4, cols) / size(cols))
+#     _3          = _2 * rstd
+#     _4          = _3 + 2.0 * (-0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols) * _1)
+#     grad_x      = T(_4 - sum(_3, cols) / size(cols))
 #   return grad_x, grad_weight, grad_bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -93,11 +93,11 @@ def layer_norm_backward(
         grad_bias_sum += d_y_i
         weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
         product = d_y_i * weight_i
+        product_2 = product * rstd_i
         sum = tl.sum(tl.where(mask, product * difference, 0.0), axis=1, keep_dims=True)
-        product_2 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols * difference)
-        sum_2 = product * rstd_i + product_2
-        sum_3 = tl.sum(tl.where(mask, sum_2, 0.0), axis=1, keep_dims=True)
-        tl.store(grad_x + row * cols + col, sum_2 - sum_3 / cols, mask=mask)
+        sum_2 = tl.sum(tl.where(mask, product_2, 0.0), axis=1, keep_dims=True)
+        product_3 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols * difference)
+        tl.store(grad_x + row * cols + col, product_2 + product_3 - sum_2 / cols, mask=mask)
     tl.store(grad_weight_slices + worker * cols + col, tl.sum(grad_weight_sum, axis=0, keep_dims=True), mask=col < cols)
     tl.store(grad_bias_slices + worker * cols + col, tl.sum(grad_bias_sum, axis=0, keep_dims=True), mask=col < cols)
 

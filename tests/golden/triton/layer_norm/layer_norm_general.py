@@ -103,14 +103,17 @@ def layer_norm_backward_general(
         mean_i = wide(tl.load(mean + row * mean_stride_0))
         rstd_i = wide(tl.load(rstd + row * rstd_stride_0))
         sum_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
+        sum_2_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = col < cols
             d_y_i = wide(tl.load(d_y + row * d_y_stride_0 + col * d_y_stride_1, mask=mask, other=0))
             weight_i = wide(tl.load(weight + col * weight_stride_0, mask=mask, other=0))
+            product = d_y_i * weight_i
             x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
             difference = x_i - mean_i
-            sum_tile = sum_tile + tl.where(mask, d_y_i * weight_i * difference, 0.0)
+            sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+            sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
             grad_weight_slices_at = grad_weight_slices + worker * cols + col
             tl.store(
                 grad_weight_slices_at,
@@ -121,17 +124,8 @@ def layer_norm_backward_general(
             tl.store(grad_bias_slices_at, tl.load(grad_bias_slices_at, mask=mask) + d_y_i, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
-        sum_2_tile = tl.full([BLOCK], 0.0, dtype=mean.dtype.element_ty)
-        for start in range(0, cols, BLOCK):
-            col = (start + tl.arange(0, BLOCK)).to(tl.int64)
-            mask = col < cols
-            d_y_i = wide(tl.load(d_y + row * d_y_stride_0 + col * d_y_stride_1, mask=mask, other=0))
-            weight_i = wide(tl.load(weight + col * weight_stride_0, mask=mask, other=0))
-            x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-            sum_3 = d_y_i * weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
-            sum_2_tile = sum_2_tile + tl.where(mask, sum_3, 0.0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
+        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
         quotient_2 = sum_2 / cols
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)

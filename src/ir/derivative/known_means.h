@@ -1,0 +1,19 @@
+// Means that are known to be zero. What a norm subtracts from its input has none left, and the derivative of such a
+// norm subtracts a mean again, of a sum that has the centred input among its terms:
+//
+//   v = a + k*(x - mean(x)),  v - mean(v)      becomes      v - mean(a)
+//   v =     k*(x - mean(x)),  v - mean(v)      becomes      v
+//
+// for every k that is the same all along the mean's axes: one sum less over every row. Where x is not finite, v is not
+// either, so that the result is no number after it as before it.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace kw::ir {
+
+// `joint` is what `differentiate` made, simplified. What its first `forward_outputs` outputs depend on stays as it is:
+// its roundings are the source's.
+Graph without_known_means(const Graph& joint, int forward_outputs);
+
+}  // namespace kw::ir
