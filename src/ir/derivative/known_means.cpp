@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace kw::ir {
 namespace {
+
+struct Zero {  // zero times a factor, or by it
+  Op op;
+  NodeId factor;
+};
 
 class KnownMeans {
  public:
@@ -26,17 +32,17 @@ class KnownMeans {
     for (size_t i = 0; i < joint_.nodes.size(); ++i) {
       const auto id = static_cast<NodeId>(i);
       const Node& node = joint_[id];
-      const NodeId sum = forward_[i] ? kNoNode : sum_of_itself(node);
+      builder_.set_origin(joint_.origins[i]);
       std::vector<NodeId> args;
       for (NodeId arg : node.args) args.push_back(now(arg));
-      builder_.set_origin(joint_.origins[i]);
-      if (sum != kNoNode && is_centred(node.args[0], joint_[sum].as<AxisList>().axes)) {
-        now_[id] = args[0];
-        continue;
-      }
-      if (sum != kNoNode) args[1] = without_centred(node.args[1], sum);
+      bool is_left = true;
+      if (const NodeId sum = forward_[i] ? kNoNode : sum_of_itself(node); sum != kNoNode)
+        if (const auto mean = shorter_mean(node.args[1], sum)) {
+          is_left = *mean != kNoNode;
+          args[1] = *mean;
+        }
       if (args == node.args) continue;
-      now_[id] = builder_.make(node.op, args, node.attr);
+      now_[id] = is_left ? builder_.make(node.op, args, node.attr) : args[0];
       if (const auto name = joint_.names.find(id); name != joint_.names.end())
         builder_.set_name(now_[id], name->second);
     }
@@ -64,8 +70,9 @@ class KnownMeans {
     }
     return node.op == Op::Mean && node.args[0] == of && node.as<AxisList>().axes == axes;
   }
-  // Whether a value's sum over the axes is zero but for roundings: of no narrower type than sums are taken in.
-  bool is_centred(NodeId v, const std::vector<AxisId>& axes) const {
+  // Whether a value's sum over the axes is zero but for roundings: of no narrower type than sums are taken in. Adds to
+  // `zeros` what is zero where its factors are finite, and else no number.
+  bool is_centred(NodeId v, const std::vector<AxisId>& axes, std::vector<Zero>& zeros) const {
     const Node& node = joint_[v];
     if (!node.type.floating() || opmath(node.type) != node.type) return false;
     switch (node.op) {
@@ -73,14 +80,16 @@ class KnownMeans {
         if (is_mean(node.args[1], node.args[0], axes)) return true;
         [[fallthrough]];
       case Op::Add:
-        return is_centred(node.args[0], axes) && is_centred(node.args[1], axes);
+        return is_centred(node.args[0], axes, zeros) && is_centred(node.args[1], axes, zeros);
       case Op::Neg:
-        return is_centred(node.args[0], axes);
+        return is_centred(node.args[0], axes, zeros);
       case Op::Mul:
-        if (is_one_along(node.args[0], axes)) return is_centred(node.args[1], axes);
-        [[fallthrough]];
-      case Op::Div:
-        return is_one_along(node.args[1], axes) && is_centred(node.args[0], axes);
+      case Op::Div: {
+        const size_t factor = node.op == Op::Mul && is_one_along(node.args[0], axes) ? 0 : 1;
+        if (!is_one_along(node.args[factor], axes)) return false;
+        if (joint_[node.args[factor]].op != Op::Const) zeros.push_back({node.op, node.args[factor]});
+        return is_centred(node.args[1 - factor], axes, zeros);
+      }
       default:
         return false;
     }
@@ -95,16 +104,31 @@ class KnownMeans {
     const bool is_sum = joint_[sum].op == Op::Sum || joint_[sum].op == Op::Mean;
     return is_sum && alone() && joint_[sum].args[0] == node.args[0] ? sum : kNoNode;
   }
-  // m, where the sum below it leaves out the terms whose own is zero.
-  NodeId without_centred(NodeId m, NodeId sum) {
+  // m, where the sum below it leaves out the terms whose own is zero; kNoNode where nothing is left.
+  std::optional<NodeId> shorter_mean(NodeId m, NodeId sum) {
+    const std::vector<AxisId>& axes = joint_[sum].as<AxisList>().axes;
+    const NodeId all = joint_[sum].args[0];
+    std::vector<Zero> zeros;
+    if (is_centred(all, axes, zeros)) return with_zeros(kNoNode, zeros);
+    if (joint_[all].op == Op::Add)
+      for (size_t i : {0, 1}) {
+        zeros.clear();
+        if (is_centred(joint_[all].args[i], axes, zeros))
+          return with_zeros(scaled(m, sum, builder_.reduce(joint_[sum].op, now(joint_[all].args[1 - i]), axes)), zeros);
+      }
+    return std::nullopt;
+  }
+  NodeId scaled(NodeId m, NodeId sum, NodeId shorter) {
+    if (m == sum) return shorter;
     const Node& node = joint_[m];
-    if (m != sum) return builder_.make(node.op, {without_centred(node.args[0], sum), now(node.args[1])}, node.attr);
-    const std::vector<AxisId>& axes = node.as<AxisList>().axes;
-    const Node& terms = joint_[node.args[0]];
-    if (terms.op == Op::Add)
-      for (size_t i : {0, 1})
-        if (is_centred(terms.args[i], axes)) return builder_.reduce(node.op, now(terms.args[1 - i]), axes);
-    return now(m);
+    return builder_.make(node.op, {scaled(node.args[0], sum, shorter), now(node.args[1])}, node.attr);
+  }
+  NodeId with_zeros(NodeId mean, const std::vector<Zero>& zeros) {
+    for (const Zero& zero : zeros) {
+      const NodeId one = builder_.make(zero.op, {builder_.constant(0), now(zero.factor)});
+      mean = mean == kNoNode ? one : builder_.make(Op::Add, {mean, one});
+    }
+    return mean;
   }
 
   const Graph& joint_;

@@ -15,9 +15,9 @@
 //     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
 //     _4     = _3 * rstd
 //     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _6     = sum(_4, height, width, channels_3) / size(height*width*(channels//32))
-//     _7     = _4 + 2.0 * (_5 / size(height*width*(channels//32)) * _1) - _6
-//     grad_x = T(merge(_7, (channels_2, channels_3) -> channels))
+//     _6     = _5 / size(height*width*(channels//32))
+//     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
+//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -212,6 +212,8 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
     const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_2, T32(height * width * (channels / 32)));
+    const T32 product_5 = T32(0.0) * quotient;
+    const T32 sum_4 = quotient_2 + product_5;
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -255,7 +257,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 sum_3 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
-            grad_x_v[k] = T(sum_3 - quotient_2);
+            grad_x_v[k] = T(sum_3 - sum_4);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }

@@ -19,9 +19,9 @@
 //     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
 //     _7     = _6 * rstd
 //     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _9     = sum(_7, height, width, channels_3) / size(height*width*(channels//32))
-//     _10    = _7 + 2.0 * (_8 / size(height*width*(channels//32)) * _1) - _9
-//     grad_x = T(merge(_10, (channels_2, channels_3) -> channels))
+//     _9     = _8 / size(height*width*(channels//32))
+//     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
+//     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -225,6 +225,8 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
     const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_3, T32(height * width * (channels / 32)));
+    const T32 product_6 = T32(0.0) * quotient;
+    const T32 sum_4 = quotient_2 + product_6;
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -278,7 +280,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
             const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
             const T32 product = kw::round_to<T>(sum) * factor_2;
             if (kKeep) product_kept[v][k] = product;
-            grad_x_v[k] = T(product + difference * factor - quotient_2);
+            grad_x_v[k] = T(product + difference * factor - sum_4);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }

@@ -235,7 +235,7 @@ def group_norm_backward_general(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        quotient_2 = sum_2 / (height * width * (channels // 32))
+        sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
                 for start in range(0, width, BLOCK):
@@ -266,14 +266,14 @@ def group_norm_backward_general(
                             other=0,
                         ),
                     )
-                    sum_3 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
+                    sum_4 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
                     tl.store(
                         grad_x
                         + i_batch * grad_x_stride_0
                         + (channels_2 * (channels // 32) + i_channels_3) * grad_x_stride_1
                         + i_height * grad_x_stride_2
                         + i_width * grad_x_stride_3,
-                        sum_3 - quotient_2,
+                        sum_4 - sum_3,
                         mask=mask,
                     )
 
