@@ -8,24 +8,20 @@
 #include <vector>
 
 #include "act/act.h"
+#include "device/arena.h"
 #include "device/device.h"
+#include "device/program.h"
 #include "ir/interpreter/interpreter.h"
+#include "verify/layout.h"
 
 namespace kw::test {
 
 using Types = std::map<std::string, ir::DType>;  // type parameter → dtype
 
-// How the tensors of a call lie in memory.
-enum class Layout {
-  Dense,
-  Gaps,        // rows farther apart than they are long: a slice of a wider tensor
-  Transposed,  // the last two dimensions swapped in memory
-  Misaligned,  // dense, at an address that only its element type divides
-  Every2nd,    // the last dimension has stride 2
-};
+// How the tensors of a call lie in memory: where every element has a place of its own.
+using verify::Layout;
 inline constexpr Layout kLayouts[] = {Layout::Dense, Layout::Gaps, Layout::Transposed, Layout::Misaligned,
-                                      Layout::Every2nd};
-const char* name_of(Layout layout);
+                                      Layout::EverySecond};
 
 enum class Where {
   Cpu,
@@ -55,7 +51,15 @@ class KernelPass {
   int compilations() const { return compilations_; }
 
  private:
-  const device::CompiledSet* compiled(const Types& types);
+  // A pass, made ready for one call: memory that holds its inputs, and the program over it.
+  struct Ready {
+    const kernel::Pass& pass;
+    kernel::Facts facts;
+    device::Arena arena;
+    device::Program program;
+  };
+  Result<Ready> prepare(size_t pass, const Types& types, const ir::Environment& call, Layout layout);
+  Result<const device::CompiledSet*> compiled(const Types& types);
   Where where_ = Where::Cpu;
   std::vector<ir::Graph> graphs_;  // one per pass
   act::Generated generated_;
