@@ -1,7 +1,7 @@
 """Generated CPU kernels against PyTorch on the same cores: each example of tiers 1 and 2, forward and backward.
 
     python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 2] [--out FILE.json]
-                                  [--as-called | --both]
+                                  [--as-called | --both] [--set wider=all]
 
 Every pass works on at least four times the last-level cache. Kernel to kernel: our kernels write into warm outputs, and
 PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so that no one pays for
@@ -10,6 +10,9 @@ fresh pages. Calls are interleaved, eager, torch.compile, ours, until the time i
 
 With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call;
 with --both every pass is timed so as well, once it was timed kernel to kernel.
+
+Our kernels round every step as eager does; torch.compile keeps what lies between in float32. --set wider=all decides
+that for ours too, as `kw set` does; any other decision can be set likewise.
 
 On a machine that others use too, --threads 1 --clock cpu counts the time that the process had a core.
 """
@@ -97,14 +100,16 @@ def ceil_div(a, b):
 
 
 class Kernels:
-    def __init__(self, name, torch):
+    def __init__(self, name, torch, decisions=()):
         self.torch = torch
         self.dtypes = {
             "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "f64": torch.float64,
             "i64": torch.int64, "i32": torch.int32, "bool": torch.bool,
         }  # fmt: skip
         self.folder = tempfile.TemporaryDirectory()
-        for command in (["understand", str(ROOT / "examples" / f"{name}.py"), "--name", name], ["act", name, "--yes"]):
+        understand = ["understand", str(ROOT / "examples" / f"{name}.py"), "--name", name]
+        decide = [["set", name, decision] for decision in decisions]
+        for command in (understand, *decide, ["act", name, "--yes"]):
             subprocess.run([KW, *command, "--workspace", self.folder.name, "--quiet"], check=True, capture_output=True)
         kernel = Path(self.folder.name) / "kernels" / name
         self.act = kernel / "act" / "cpu"
@@ -220,7 +225,7 @@ def close(torch, ours, theirs):
 
 
 def bench(name, options, torch):
-    kernels = Kernels(name, torch)
+    kernels = Kernels(name, torch, options.decisions)
     op, inputs, parameters = load_example(name, torch, options.megabytes << 20)
     args = [tensor.requires_grad_(tensor.is_floating_point()) for tensor in inputs.values()]
     eager = op
@@ -302,6 +307,7 @@ def main():
     parser.add_argument("--megabytes", type=int, default=0, help="of inputs; 0: four times the last-level cache")
     parser.add_argument("--as-called", action="store_true", help="with PyTorch's own allocation in every call")
     parser.add_argument("--both", action="store_true", help="kernel to kernel, then as called")
+    parser.add_argument("--set", dest="decisions", action="append", default=[], metavar="ID=VALUE")
     parser.add_argument("--forward-only", action="store_true")
     parser.add_argument("--no-compile", dest="compiled", action="store_false")
     parser.add_argument("--out", type=Path)

@@ -110,15 +110,16 @@ KW_INLINE inline Floats abs(Floats a) { KW_PARTS(Floats, _mm512_abs_ps(a.part[p]
 KW_INLINE inline Floats sign(Floats a) { return choose(a > 0.0f, 1.0f, choose(a < 0.0f, -1.0f, 0.0f)); }
 KW_INLINE inline Floats sqrt(Floats a) { KW_PARTS(Floats, _mm512_sqrt_ps(a.part[p])); }
 // The machine's first 14 bits, and Newton's step: 1.1 ulp, in a third of the time of a root and a division. Where the
-// step is undefined, at 0 and at infinity, the machine's answer is right already.
+// step is undefined, at 0 and at infinity, the machine's answer is right already, and any step leaves it as it is: the
+// minimum with a number that is not is the number.
 KW_INLINE inline Floats rsqrt(Floats a) {
   Floats near, error, result;
   KW_EACH_PART near.part[p] = _mm512_rsqrt14_ps(a.part[p]);
   KW_EACH_PART error.part[p] = _mm512_mul_ps(a.part[p], near.part[p]);
   KW_EACH_PART error.part[p] = _mm512_fnmadd_ps(error.part[p], near.part[p], _mm512_set1_ps(1.0f));
-  const Truths defined = error == error;
-  KW_EACH_PART result.part[p] = _mm512_mask3_fmadd_ps(_mm512_mul_ps(near.part[p], _mm512_set1_ps(0.5f)), error.part[p],
-                                                      near.part[p], defined.part[p]);
+  KW_EACH_PART error.part[p] = _mm512_min_ps(error.part[p], _mm512_set1_ps(0x1p-10f));  // above every error
+  KW_EACH_PART result.part[p] =
+      _mm512_fmadd_ps(_mm512_mul_ps(near.part[p], _mm512_set1_ps(0.5f)), error.part[p], near.part[p]);
   return result;
 }
 KW_INLINE inline Floats maximum(Floats a, Floats b) { return choose((a > b) | (a != a), a, b); }
@@ -150,25 +151,39 @@ KW_INLINE inline __mmask16 part_of(Lane::Mask mask, int p) { return static_cast<
 KW_INLINE inline Floats load_lane(const float* from, Lane::Mask mask) {
   KW_PARTS(Floats, _mm512_maskz_loadu_ps(part_of(mask, p), from + 16 * p));
 }
-KW_INLINE inline __m512 widened(__m256i bits, bf16) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+KW_INLINE inline Floats load_lane(const f16* from, Lane::Mask mask) {
+  KW_PARTS(Floats, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(part_of(mask, p), from + 16 * p)));
 }
-KW_INLINE inline __m512 widened(__m256i bits, f16) { return _mm512_cvtph_ps(bits); }
-template <class Element>
-KW_INLINE inline Floats load_lane(const Element* from, Lane::Mask mask) {
-  KW_PARTS(Floats, widened(_mm256_maskz_loadu_epi16(part_of(mask, p), from + 16 * p), Element()));
+// Every second word of a part is an element, the others are zero: one permutation brings sixteen there.
+alignas(64) inline constexpr uint16_t kLowerToUpper[32] = {0, 0, 0, 1, 0, 2,  0, 3,  0, 4,  0, 5,  0, 6,  0, 7,
+                                                           0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
+alignas(64) inline constexpr uint16_t kHigherToUpper[32] = {0, 16, 0, 17, 0, 18, 0, 19, 0, 20, 0, 21, 0, 22, 0, 23,
+                                                            0, 24, 0, 25, 0, 26, 0, 27, 0, 28, 0, 29, 0, 30, 0, 31};
+KW_INLINE inline Floats load_lane(const bf16* from, Lane::Mask mask) {
+  constexpr __mmask32 kUpper = 0xaaaaaaaau;
+  const __m512i lower = _mm512_load_si512(kLowerToUpper), higher = _mm512_load_si512(kHigherToUpper);
+  Floats result;
+  KW_EACH_PAIR {
+    const __m512i line = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(mask >> (16 * p)), from + 16 * p);
+    result.part[p] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(kUpper, lower, line));
+    result.part[p + 1] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(kUpper, higher, line));
+  }
+  return result;
 }
 
 // To nearest, ties to even; in the upper half of each word, with zeros below. A NaN whose last bits are not zero may
-// become something else.
+// become something else. Half of the last place is added, less one where the last place is even: a - ~b is a + b + 1,
+// and ~b, for b = 0x7ffe or 0x7fff, is one operation on the word's upper half.
 KW_INLINE inline Floats round_own_bf16(Floats a) {
+  constexpr int kNotOfBothOrThird = 0x15;
   const Words word = bits_of(a);
-  Words odd, up;
-  KW_EACH_PART odd.part[p] = _mm512_srli_epi32(word.part[p], 16);
-  KW_EACH_PART odd.part[p] = _mm512_and_epi32(odd.part[p], _mm512_set1_epi32(1));
-  KW_EACH_PART up.part[p] = _mm512_add_epi32(word.part[p], _mm512_set1_epi32(0x7fff));
-  KW_EACH_PART up.part[p] = _mm512_add_epi32(up.part[p], odd.part[p]);
-  KW_PARTS(Floats, _mm512_castsi512_ps(_mm512_and_epi32(up.part[p], _mm512_set1_epi32(static_cast<int>(0xffff0000)))));
+  Words half;
+  KW_EACH_PART half.part[p] = _mm512_srli_epi32(word.part[p], 16);
+  KW_EACH_PART half.part[p] =
+      _mm512_ternarylogic_epi32(half.part[p], _mm512_set1_epi32(1), _mm512_set1_epi32(0x7ffe), kNotOfBothOrThird);
+  KW_EACH_PART half.part[p] = _mm512_sub_epi32(word.part[p], half.part[p]);
+  KW_PARTS(Floats,
+           _mm512_castsi512_ps(_mm512_and_epi32(half.part[p], _mm512_set1_epi32(static_cast<int>(0xffff0000)))));
 }
 KW_INLINE inline __m512i joined(__m256i low, __m256i high) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);

@@ -31,14 +31,6 @@ struct Row {
 #endif
 };
 
-// Asks for the elements [first, first + n) of a contiguous row, which may lie beyond the tensor, to be brought near.
-template <class Element, bool kUnit>
-inline void prefetch(Row<Element, kUnit> row, int64_t first, int64_t n) {
-  constexpr int64_t kLineElements = 64 / static_cast<int64_t>(sizeof(Element));
-  if constexpr (kUnit)
-    for (int64_t i = 0; i < n; i += kLineElements) __builtin_prefetch(row.data + first + i, 0, 2);  // second level
-}
-
 // Of a loop through neighbouring rows, at an element of this one: touches the page that it comes to eight pages later,
 // which may lie beyond the tensor, so that the page's address is known by then. What the page holds comes in as usual.
 template <class Element, bool kUnit>

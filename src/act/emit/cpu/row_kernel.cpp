@@ -20,8 +20,6 @@ class RowKernel : public KernelBase {
   // Elements that are dear to compute and wanted again by a later stage.
   std::vector<Kept> kept_by(size_t s, Lines& out);
   int cost(ValueId value, std::set<ValueId>& seen) const;
-  // While the last stage works on a tile, the rows of the next point are fetched, tile by tile.
-  void fetch_next_rows(InnerLoop& inner) const;
   Expression kept_element(const Kept& keep) const;
   Lines line_loop(const InnerLoop& inner, bool tiled) const;
 };
@@ -44,12 +42,6 @@ void RowKernel::rows() {
   body.append(point_rows_);
   body.append(point);
   frame(body, kRowFile, "row", "sliced_row", {});
-}
-
-void RowKernel::fetch_next_rows(InnerLoop& inner) const {
-  for (const auto& [row, buffer] : scopes_.rows_of_points())
-    if (!text_.written.contains(buffer))
-      inner.before.line("kw::prefetch(" + row + ", " + names_.size(nest_.inner) + " + tile, end - tile);");
 }
 
 int RowKernel::cost(ValueId value, std::set<ValueId>& seen) const {
@@ -121,8 +113,8 @@ void RowKernel::row_stage(size_t s, bool first, bool last, Lines& out) {
   for (const Ordered& one : combined)
     in.after.line(one.total + ".add(kw::tile_combine(" + one.terms + ", end - tile));");
   const bool tiled = !in.before.empty() || !in.after.empty();
-  if (last && tiled && nest_.loop.empty()) fetch_next_rows(in);
-  if (first && tiled && !nest_.loop.empty()) look_ahead(in);
+  // Where one row is gone over again and again, the last time: by then its pages are known, and those ahead are not.
+  if (tiled && (nest_.loop.empty() ? last : first)) look_ahead(in);
   for (LoopAxisId axis : nest_.loop) out.open(loop_header(axis) + " {");
   out.append(row);
   out.append(line_loop(in, tiled));

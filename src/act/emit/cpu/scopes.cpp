@@ -192,9 +192,6 @@ std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>
     while (!row_lines_[static_cast<size_t>(where)]) where = static_cast<Level>(static_cast<int>(where) + 1);
     row_lines_[static_cast<size_t>(where)]->line("const auto " + name->second + " = " + from + ";");
     rows_in_scope_[from] = where;
-    const bool all_points = std::all_of(nest_.parallel.begin(), nest_.parallel.end(),
-                                        [&](LoopAxisId axis) { return contains(others, axis); });
-    if (last && !workspace && where == Level::Point && all_points) rows_of_points_[name->second] = buffer;
     const std::vector<LoopAxisId> around = nest_.around();
     const bool own = std::all_of(around.begin(), around.end(), [&](LoopAxisId axis) { return contains(others, axis); });
     if (last && !workspace && own) own_rows_.insert(from);

@@ -46,8 +46,6 @@ class Scopes {
   void open_rows(Level level, Lines* lines);
 
   const std::set<BufferId>& unit_rows() const { return unit_rows_; }
-  // The rows that lie next to each other from one parallel point to the next, by name.
-  const std::map<std::string, BufferId>& rows_of_points() const { return rows_of_points_; }
   // The rows in scope that every point of every loop has for itself: what the kernel goes through from end to end.
   std::vector<std::string> rows_gone_through() const;
   // How often a value is used in the whole kernel.
@@ -70,7 +68,6 @@ class Scopes {
   std::map<std::string, Level> rows_in_scope_;    // by declaration
   Lines* row_lines_[4] = {};
   std::set<BufferId> unit_rows_;
-  std::map<std::string, BufferId> rows_of_points_;
   std::set<std::string> own_rows_;  // what they are made from, as in rows_in_scope_
 };
 

@@ -101,9 +101,11 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
         const auto grad_x_tile = grad_x_block.row();
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_residual_block(grad_residual_row, tile, stream_grad_residual);
         const auto grad_residual_tile = grad_residual_block.row();
-        kw::prefetch(d_y0_row, hidden + tile, end - tile);
-        kw::prefetch(d_y1_row, hidden + tile, end - tile);
-        kw::prefetch(y1_row, hidden + tile, end - tile);
+        kw::look_ahead(d_y0_row, tile);
+        kw::look_ahead(d_y1_row, tile);
+        kw::look_ahead(grad_residual_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(y1_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto h = kw::to<float>(y1_row[i_hidden]);
           const auto d_h = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + 2.0f * (quotient * h);

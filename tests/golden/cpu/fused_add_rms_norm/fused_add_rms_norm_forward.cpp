@@ -80,8 +80,10 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<WT, kUnit, kTile, kByLanes> y0_block(y0_row, tile, stream_y0);
         const auto y0_tile = y0_block.row();
-        kw::prefetch(residual_row, hidden + tile, end - tile);
-        kw::prefetch(x_row, hidden + tile, end - tile);
+        kw::look_ahead(residual_row, tile);
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y0_row, tile);
+        kw::look_ahead(y1_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto residual_2 = kw::round_own<T>(kw::to<T32>(residual_row[i_hidden]) + kw::to<T32>(x_row[i_hidden]));
           const auto h = kw::to<float>(residual_2);

@@ -71,8 +71,9 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-      kw::prefetch(d_y_row, cols + tile, end - tile);
-      kw::prefetch(x_row, cols + tile, end - tile);
+      kw::look_ahead(d_y_row, tile);
+      kw::look_ahead(grad_x_row, tile);
+      kw::look_ahead(x_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto rounded_2 = kw::round_to<T>(T32(2.0) * (chosen_2 * kw::to<T32>(x_row[col])));
         grad_x_tile[col - tile] = kw::round_own<T>(kw::to<T32>(d_y_row[col]) / by_max) + rounded_2;

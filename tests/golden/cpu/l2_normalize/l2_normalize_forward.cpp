@@ -61,7 +61,8 @@ void l2_normalize_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw:
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
-      kw::prefetch(x_row, cols + tile, end - tile);
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         y_tile[col - tile] = kw::to<T32>(x_row[col]) / by_max;
       });

@@ -93,8 +93,9 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::prefetch(d_y_row, cols + tile, end - tile);
-        kw::prefetch(x_row, cols + tile, end - tile);
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto product_2 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
           const auto sum_4 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));

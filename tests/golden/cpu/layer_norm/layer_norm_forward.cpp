@@ -81,7 +81,8 @@ void layer_norm_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> we
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
-      kw::prefetch(x_row, cols + tile, end - tile);
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto product = (kw::to<T32>(x_row[col]) - mean_i) * rstd_i * kw::to<T32>(weight_row[col]);
         y_tile[col - tile] = product + kw::to<T32>(bias_row[col]);

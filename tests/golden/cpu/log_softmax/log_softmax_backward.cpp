@@ -60,8 +60,9 @@ void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float,
       const int64_t end = kw::min(vocab, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-      kw::prefetch(d_y_row, vocab + tile, end - tile);
-      kw::prefetch(x_row, vocab + tile, end - tile);
+      kw::look_ahead(d_y_row, tile);
+      kw::look_ahead(grad_x_row, tile);
+      kw::look_ahead(x_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
         const auto x_float = kw::to<float>(x_row[i_vocab]);
         const auto d_x_float = kw::to<float>(d_y_row[i_vocab]) - quotient * kw::exp(x_float - maximum_i);

@@ -69,7 +69,8 @@ void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::
       const int64_t end = kw::min(vocab, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
-      kw::prefetch(x_row, vocab + tile, end - tile);
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto i_vocab) KW_INLINE {
         const auto x_float = kw::to<float>(x_row[i_vocab]);
         y_tile[i_vocab - tile] = x_float - sum;

@@ -131,8 +131,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::prefetch(d_y_row, hidden + tile, end - tile);
-        kw::prefetch(x_row, hidden + tile, end - tile);
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
           const auto h = kw::to<float>(x_row[i_hidden]);

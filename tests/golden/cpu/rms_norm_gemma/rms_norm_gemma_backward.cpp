@@ -85,8 +85,9 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::prefetch(d_y_row, hidden + tile, end - tile);
-        kw::prefetch(x_row, hidden + tile, end - tile);
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto d_normed = kw::to<float>(d_y_row[i_hidden]) * (1.0f + kw::to<float>(weight_row[i_hidden]));
           const auto x_float = kw::to<float>(x_row[i_hidden]);

@@ -67,7 +67,8 @@ void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-        kw::prefetch(x_row, hidden + tile, end - tile);
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_float = kw::to<float>(x_row[i_hidden]);
           const auto normed = x_float * rstd_i;

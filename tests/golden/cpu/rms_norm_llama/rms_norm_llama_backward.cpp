@@ -93,8 +93,9 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::prefetch(d_y_row, hidden + tile, end - tile);
-        kw::prefetch(x_row, hidden + tile, end - tile);
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_2 = kw::to<float>(x_row[i_hidden]);
           const auto d_x = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + 2.0f * (quotient * x_2);

@@ -70,7 +70,8 @@ void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<WT, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
         const auto y_tile = y_block.row();
-        kw::prefetch(x_row, hidden + tile, end - tile);
+        kw::look_ahead(x_row, tile);
+        kw::look_ahead(y_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_2 = kw::to<float>(x_row[i_hidden]);
           const auto x_3 = x_2 * rstd_i;

@@ -78,8 +78,9 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::prefetch(d_y_row, cols + tile, end - tile);
-        kw::prefetch(x_row, cols + tile, end - tile);
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto rounded = kw::to<float>(kw::to<W32>(d_y_row[col]) * kw::to<W32>(weight_row[col]));
           const auto h = kw::to<float>(x_row[col]);

@@ -65,7 +65,8 @@ void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
-      kw::prefetch(x_row, cols + tile, end - tile);
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto h = kw::to<float>(x_row[col]);
         y_tile[col - tile] = kw::to<W32>(h * rstd_i) * kw::to<W32>(weight_row[col]);

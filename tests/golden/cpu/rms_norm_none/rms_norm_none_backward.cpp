@@ -83,8 +83,9 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
         const auto grad_x_tile = grad_x_block.row();
-        kw::prefetch(d_y_row, cols + tile, end - tile);
-        kw::prefetch(x_row, cols + tile, end - tile);
+        kw::look_ahead(d_y_row, tile);
+        kw::look_ahead(grad_x_row, tile);
+        kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto product_2 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(quotient * kw::to<T32>(x_row[col])));
           grad_x_tile[col - tile] = kw::round_own<T>(kw::to<T32>(rounded_kept[col]) * rstd_i) + product_2;

@@ -65,7 +65,8 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<TW, kUnit, kTile, kByLanes> y_block(y_row, tile, stream_y);
       const auto y_tile = y_block.row();
-      kw::prefetch(x_row, cols + tile, end - tile);
+      kw::look_ahead(x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         y_tile[col - tile] = kw::to<TW32>(kw::round_own<T>(kw::to<T32>(x_row[col]) * rstd_i)) *
             kw::to<TW32>(weight_row[col]);

@@ -55,8 +55,9 @@ void softmax_backward_rows(kw::Tensor<const T, 2> y, kw::Tensor<const T, 2> d_y,
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
       const auto grad_x_tile = grad_x_block.row();
-      kw::prefetch(d_y_row, cols + tile, end - tile);
-      kw::prefetch(y_row, cols + tile, end - tile);
+      kw::look_ahead(d_y_row, tile);
+      kw::look_ahead(grad_x_row, tile);
+      kw::look_ahead(y_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         grad_x_tile[col - tile] = (kw::to<T32>(d_y_row[col]) - sum) * kw::to<T32>(y_row[col]);
       });
