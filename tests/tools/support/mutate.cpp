@@ -160,8 +160,7 @@ class Mutator {
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) text += (i == at ? changed : lines_[i].text) + "\n";
     mutants_.push_back({std::move(text), static_cast<int>(at) + 1, lines_[at].function, kind,
-                        std::string(trim(lines_[at].text)), std::string(trim(changed)),
-                        at + 1 < lines_.size() ? std::string(trim(lines_[at + 1].text)) : ""});
+                        std::string(trim(lines_[at].text)), std::string(trim(changed))});
   }
 
   // A template that no kernel of the file instantiates makes no code.
@@ -207,6 +206,7 @@ class Mutator {
         const bool of_tile = (std::string_view(from) == " - " && rest.starts_with("tile")) ||
                              (std::string_view(from) == " % " && rest.starts_with("tiles"));
         if (of_tile && has_one_tile(at)) continue;
+        if (std::string_view(from) == " == " && rest.starts_with("0) {") && fetches_edge_again(at)) continue;
         std::string changed = lines_[at].text;
         add(at, from[1] == '<' || from[1] == '>' || from[1] == '=' ? "comparison" : "operator",
             changed.replace(found, std::string_view(from).size(), to));
@@ -272,6 +272,36 @@ class Mutator {
     });
   }
 
+  // "if (whole ? element < end : edge && tile == 0) {" where a streamed row is fetched again: a thread's edge, one
+  // element, has its own place, and is there since an earlier stage fetched it under the same condition. At another
+  // tile the same would be fetched.
+  bool fetches_edge_again(std::size_t at) const {
+    static const std::regex kFetch(R"(^\w+_v\[v\] = kw::load_piece<kVector>\(.*, whole\);$)");
+    static const std::regex kFromCache(R"(^(\w+_v)\[v\] = \1_cache\[slot\];$)");
+    const std::string_view condition = trim(lines_[at].text);
+    if (!condition.ends_with(" : edge && tile == 0) {")) return false;
+    bool fetches = false;
+    for (std::size_t i = at + 1; i < lines_.size() && trim(lines_[i].text) != "}"; ++i) {
+      const std::string code(trim(lines_[i].text));
+      const bool fetch = std::regex_match(code, kFetch);
+      if (fetch && !is_fetched_before(at, code, condition)) return false;
+      fetches |= fetch;
+      if (!fetch && code != "if (whole && slot * kVector < cached)" && code != "else" &&
+          !std::regex_match(code, kFromCache))
+        return false;
+    }
+    return fetches;
+  }
+  bool is_fetched_before(std::size_t at, std::string_view fetch, std::string_view condition) const {
+    std::string_view block;  // how the innermost block begins
+    for (std::size_t i = 0; i < at; ++i) {
+      const std::string_view code = trim(lines_[i].text);
+      if (code.ends_with("{")) block = code;
+      if (lines_[i].function == lines_[at].function && code == fetch && block == condition) return true;
+    }
+    return false;
+  }
+
   // "double" sums of what workers left, each a number: there are at most 64, and a tile has more.
   bool has_one_tile(std::size_t at) const {
     return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
@@ -293,6 +323,7 @@ class Mutator {
       // innermost axis where it is known to be 1, which is then not read.
       if (lines_[at].in_wrapper && ((*it)[2].str() == "0" || ((*it)[2].str() == "1" && lines_[at].in_c))) continue;
       if ((*it)[2].str() == "0" && counts_elements_of_tiles(at)) continue;  // one more: at most a tile past the end
+      if (front.ends_with("&& tile == ") && fetches_edge_again(at)) continue;
       if (trim(front) == "if (kw::thread() ==" && is_reduced_before(at)) continue;  // all threads have what one stores
       if (front.ends_with("< end_of_column - ")) continue;                          // what is left is taken one by one
       const double value = *parse_number((*it)[2].str());
@@ -330,6 +361,21 @@ class Mutator {
     static const std::regex kScaled(
         R"(^(T32\((0\.5|2\.0)\) \* (\w+|kw::round_to<T>\(.*\))|(\w+|T32\([\w()]+\)) \* T32\((0\.5|2\.0)\))$)");
     return std::regex_search(enclosed(inner), kScaled);
+  }
+
+  // Of two numbers of the type: a multiple of its smallest number, which rounding neither makes zero nor turns the sign
+  // of.
+  bool is_difference(std::size_t at, const std::string& inner, const std::string& type) const {
+    static const std::regex kDifference(R"(^T32\((\w+_v)\[v\]\[k\]\) - T32\((\w+_v)\[v\]\[k\]\)$)");
+    std::smatch match;
+    if (!std::regex_match(inner, match, kDifference)) return false;
+    const auto is_of_type = [&](const std::string& name) {
+      return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+        return line.function == lines_[at].function &&
+               trim(line.text).starts_with("kw::Vector<" + type + ", kVector> " + name + "[");
+      });
+    };
+    return is_of_type(match[1]) && is_of_type(match[2]);
   }
 
   // "T(-kw::round_to<T>(…))": to round twice to one type is to round once, and rounding knows no sign.
@@ -401,6 +447,7 @@ class Mutator {
         continue;
       const std::string inner = code.substr(static_cast<std::size_t>(it->position(0)) + it->str(0).size());
       if (only_scales(inner) || is_rounded_at_once(front, inner, type)) continue;
+      if (front.ends_with("kw::sign(") && is_difference(at, enclosed(inner), type)) continue;
       if (rounded_where_used(at, type, static_cast<std::size_t>(it->position(0)))) continue;
       std::string changed = code;
       add(at, "rounding", changed.replace(static_cast<std::size_t>(it->position(0)), it->str(0).size(), "("));

@@ -10,6 +10,8 @@
 //   tail of no elements is asked for: all are empty
 //   a rounding whose value is rounded again to the same type, and nothing else
 //   the rounding of a half or a double, which is exact but at the ends of the type's range
+//   the rounding of a difference of two numbers of the type, of which nothing but the sign is used
+//   at which tile a streamed row's edge is fetched again: it is there since an earlier stage fetched it
 //   the inner of two roundings, where it is to a type that holds the outer one
 //   strides of axes that were merged into others, or that are known to be 1
 //   which of its two turns a reduction begins with
@@ -36,7 +38,6 @@ struct Mutant {
   std::string function;
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
-  std::string next;           // the line below it, trimmed: it tells one of several such lines from the others
 };
 
 // What a kernel's parameters are given, in order, by the kernel's name: those of one text have one value; "": unknown.
