@@ -131,6 +131,7 @@ class PartEntries : public EntryWriter {
  private:
   void tiled(bool ragged);
   void any_strides();
+  int64_t divisions() const;
   std::string slots(const std::string& warps, const std::string& parts) const;
 };
 class PointEntries : public EntryWriter {

@@ -1,5 +1,7 @@
 #include "act/emit/cuda/entry_writer.h"
 
+#include <algorithm>
+
 namespace kw::act::cuda {
 namespace {
 
@@ -17,6 +19,15 @@ std::string PartEntries::slots(const std::string& warps, const std::string& part
   return number(text_.segment_sums) + "*" + bytes + "*((" + warps + "*" + bracket(parts) + " + 3)//4*4)";
 }
 
+// Of every element: each takes registers for the cases that are rare.
+int64_t PartEntries::divisions() const {
+  return std::count_if(kernel_.values.begin(), kernel_.values.end(), [&](const Value& value) {
+    const Map* map = std::get_if<Map>(&value.what);
+    return map && map->op == ir::Op::Div &&
+           std::find(value.axes.begin(), value.axes.end(), text_.plan.nest.inner) != value.axes.end();
+  });
+}
+
 void PartEntries::tiled(bool ragged) {
   Variant v{.suffix = ragged ? "_ragged" : "",
             .why = ragged ? "The same, where parts begin anywhere." : "Parts of rows, a tile for a warp at a time."};
@@ -28,7 +39,8 @@ void PartEntries::tiled(bool ragged) {
   // What a warp does once for a tile costs as much as some elements: tiles are long, by fewer threads where sums that
   // ride along take registers too.
   const bool segments = text_.segment_sums > 0, summed = text_.plan.accumulates;
-  const int64_t threads = summed ? p_.stream_threads * 3 / 4 : p_.stream_threads;
+  const int64_t less = summed ? p_.stream_threads * 3 / 4 : p_.stream_threads;
+  const int64_t threads = summed && divisions() > 1 ? with_edges(less) : less;
   const int64_t some = summed ? std::max<int64_t>(p_.stream_elements, 16) : p_.stream_elements;
   const int64_t narrow = std::max(some, p_.narrow_part_elements);
   const std::string each = elements_size(narrow, some);

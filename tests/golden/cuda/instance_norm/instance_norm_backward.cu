@@ -263,7 +263,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
 }
 
 // Parts of rows, a tile for a warp at a time.
-KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
+KW_KERNEL((kw::most_in<640, 2560, T, WT>()), 1)
 void instance_norm_backward(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std, const WT* d_y,
                             T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices, int batch, int channels,
                             int height_width, int workers, int64_t x_stride_0, int64_t x_stride_1,
@@ -281,7 +281,7 @@ void instance_norm_backward(const T* x, const W* weight, const T* mean, const T3
 }
 
 // The same, where parts begin anywhere.
-KW_KERNEL((kw::most_in<640, 2560, T, WT>()), 1)
+KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void instance_norm_backward_ragged(const T* x, const W* weight, const T* mean, const T32* mean_2, const T* std,
                                    const WT* d_y, T* grad_x, WT32* grad_weight_slices, WT32* grad_bias_slices,
                                    int batch, int channels, int height_width, int workers, int64_t x_stride_0,
