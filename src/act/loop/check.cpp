@@ -11,10 +11,7 @@
 namespace kw::act {
 namespace {
 
-using Axes = std::vector<LoopAxisId>;
 using ir::Op;
-
-bool contains(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
 bool is_leaf(const Value& value) {
   return std::holds_alternative<Number>(value.what) || std::holds_alternative<Scalar>(value.what);
@@ -190,7 +187,7 @@ class KernelCheck {
   Status check_stage(const Stage& stage) {
     KW_CHECK(check_axes(stage.loop));
     for (LoopAxisId a : stage.loop)
-      KW_CHECK(require(!contains(kernel_.parallel, a), program_.axes[static_cast<size_t>(a)].name,
+      KW_CHECK(require(!has(kernel_.parallel, a), program_.axes[static_cast<size_t>(a)].name,
                        " is both a parallel and a loop axis"));
     KW_CHECK(require(!stage.loop.empty() || (stage.body.empty() && stage.reductions.empty() && stage.stores.empty() &&
                                              stage.accumulates.empty()),
@@ -202,9 +199,9 @@ class KernelCheck {
     std::set<ValueId> known = known_;
     for (ValueId v : stage.body) {
       KW_CHECK(check_placement(v, known, inside, "the body"));
-      KW_CHECK(require(std::any_of(kernel_[v].axes.begin(), kernel_[v].axes.end(),
-                                   [&](LoopAxisId a) { return contains(stage.loop, a); }),
-                       kernel_[v].name, " is in the body, but does not depend on the loop"));
+      KW_CHECK(require(
+          std::any_of(kernel_[v].axes.begin(), kernel_[v].axes.end(), [&](LoopAxisId a) { return has(stage.loop, a); }),
+          kernel_[v].name, " is in the body, but does not depend on the loop"));
       KW_CHECK(require(!kernel_.parallel.empty() || !rests_on_reduction_.contains(v), kernel_[v].name,
                        " rests on a reduction of everything, which is known only when the kernel is over"));
       known.insert(v);
@@ -233,7 +230,7 @@ class KernelCheck {
                      list));
     KW_CHECK(require(!known.contains(v), value.name, " is computed twice"));
     for (LoopAxisId a : value.axes)
-      KW_CHECK(require(contains(inside, a), value.name, " in ", list, " depends on ",
+      KW_CHECK(require(has(inside, a), value.name, " in ", list, " depends on ",
                        program_.axes[static_cast<size_t>(a)].name, ", which has no value there"));
     for (ValueId operand : operands_of(value)) {
       KW_CHECK(check_known(operand, known, value.name));
@@ -258,7 +255,7 @@ class KernelCheck {
     KW_CHECK(require(reduced->over == stage.loop, kernel_[r].name, " reduces ", axes_text(reduced->over),
                      " in a stage over ", axes_text(stage.loop)));
     for (LoopAxisId a : kernel_[r].axes)
-      KW_CHECK(require(contains(kernel_.parallel, a), kernel_[r].name, " depends on ",
+      KW_CHECK(require(has(kernel_.parallel, a), kernel_[r].name, " depends on ",
                        program_.axes[static_cast<size_t>(a)].name, ", which is not parallel"));
     for (ValueId operand : operands_of(kernel_[r])) {
       KW_CHECK(check_known(operand, known, kernel_[r].name));

@@ -9,10 +9,6 @@
 namespace kw::act {
 namespace {
 
-using Axes = std::vector<LoopAxisId>;
-
-bool contains(const Axes& axes, LoopAxisId a) { return std::find(axes.begin(), axes.end(), a) != axes.end(); }
-
 // Calls visit(buffer, indices, first dimension that they index) for every access of the program.
 template <class Program, class F>
 void for_each_access(Program& program, F&& visit) {
@@ -142,7 +138,7 @@ class Merge {
   }
 
   void rewrite(Axes& axes) {
-    const bool has_outer = contains(axes, outer_), has_inner = contains(axes, inner_);
+    const bool has_outer = has(axes, outer_), has_inner = has(axes, inner_);
     if (has_outer != has_inner) possible_ = false;
     std::erase(axes, inner_);
   }
@@ -152,7 +148,7 @@ class Merge {
     for (const LoopKernel& kernel : out_.kernels)
       for (const Value& value : kernel.values)
         if (const Reduced* reduced = std::get_if<Reduced>(&value.what);
-            reduced && reduced->combined && contains(reduced->over, outer_))
+            reduced && reduced->combined && has(reduced->over, outer_))
           for (LoopAxisId a : reduced->over)
             if (outer_ > inner_ || (a > outer_ && a < inner_)) possible_ = false;
   }

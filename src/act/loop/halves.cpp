@@ -43,10 +43,6 @@ std::optional<Linear> linear(const Index& index, LoopAxisId axis) {
   return std::nullopt;
 }
 
-bool has(const std::vector<LoopAxisId>& axes, LoopAxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 // A kernel, rebuilt over one half of an axis. `half` is its size, twice of which is the axis.
 class Halves {
  public:

@@ -284,13 +284,15 @@ std::optional<Index> IndexArithmetic::fuse(const Index& index, LoopAxisId outer,
   return index_of(fused);
 }
 
-std::vector<LoopAxisId> axes_of(const Index& index) {
-  std::vector<LoopAxisId> axes;
+Axes axes_of(const Index& index) {
+  Axes axes;
   collect_axes(index, axes);
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
+
+bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
 std::vector<ValueId> values_of(const Index& index) {
   std::vector<ValueId> values;

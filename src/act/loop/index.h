@@ -33,7 +33,9 @@ class IndexArithmetic {
   const std::vector<LoopAxis>& axes_;
 };
 
-std::vector<LoopAxisId> axes_of(const Index& index);  // ascending
+using Axes = std::vector<LoopAxisId>;
+Axes axes_of(const Index& index);  // ascending
+bool has(const Axes& axes, LoopAxisId axis);
 std::vector<ValueId> values_of(const Index& index);
 bool is_natural(const Index& index);  // certainly never negative
 // `kernel` names the values in it.

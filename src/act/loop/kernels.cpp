@@ -9,7 +9,6 @@
 namespace kw::act {
 namespace {
 
-using Axes = std::vector<LoopAxisId>;
 using ir::Op;
 
 Axes unite(const Axes& a, const Axes& b) {

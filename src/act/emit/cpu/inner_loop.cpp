@@ -15,8 +15,6 @@ constexpr std::string_view kLoopFile = "templates/cpu/loop.cpp";
 
 }  // namespace
 
-bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
-
 std::vector<ValueId> roots_of(const Stage& stage, const LoopKernel& kernel) {
   std::vector<ValueId> roots;
   for (ValueId r : stage.reductions)

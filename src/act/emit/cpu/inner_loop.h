@@ -5,12 +5,9 @@
 #include "act/emit/cpp/combines.h"
 #include "act/emit/cpu/accumulators.h"
 #include "act/emit/cpu/scopes.h"
+#include "act/loop/index.h"
 
 namespace kw::act::cpu {
-
-using Axes = std::vector<LoopAxisId>;
-
-bool has(const Axes& axes, LoopAxisId axis);
 
 struct InnerLoop {
   Lines before, body, after;

@@ -11,10 +11,7 @@ namespace {
 using ir::DType;
 using ir::Op;
 
-bool touches(const Index& index, LoopAxisId axis) {
-  const std::vector<LoopAxisId> axes = axes_of(index);
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
+bool touches(const Index& index, LoopAxisId axis) { return has(axes_of(index), axis); }
 
 bool has_lanes(const Map& map, const LoopKernel& kernel) {
   switch (map.op) {

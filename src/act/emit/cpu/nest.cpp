@@ -90,8 +90,7 @@ Nest choose_nest(const LoopProgram& program, const LoopKernel& kernel) {
   for (const auto& [axis, count] : votes)
     if (nest.inner < 0 || count >= votes[nest.inner]) nest.inner = axis;
   // A combine need not commute: what it runs over keeps its order, with the last axis innermost.
-  if (std::find(nest.loop.begin(), nest.loop.end(), nest.inner) != nest.loop.end() && has_combine(kernel))
-    nest.inner = nest.loop.back();
+  if (has(nest.loop, nest.inner) && has_combine(kernel)) nest.inner = nest.loop.back();
   bool reduced = std::erase(nest.loop, nest.inner) > 0;
   std::erase(nest.parallel, nest.inner);
   if (!reduced)
@@ -131,9 +130,9 @@ std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, 
         if (!(index == size_index(0))) dimensions.push_back(&index);
       for (size_t d = 0; d < dimensions.size(); ++d) {
         const Index& index = *dimensions[d];
-        const std::vector<LoopAxisId> axes = axes_of(index);
-        const bool has_outer = std::find(axes.begin(), axes.end(), outer) != axes.end();
-        const bool has_inner = std::find(axes.begin(), axes.end(), inner) != axes.end();
+        const Axes axes = axes_of(index);
+        const bool has_outer = has(axes, outer);
+        const bool has_inner = has(axes, inner);
         if (has_outer &&
             (index != axis_index(outer) || d + 1 == dimensions.size() || *dimensions[d + 1] != axis_index(inner)))
           return false;

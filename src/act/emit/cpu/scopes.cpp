@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kLongestInline = 60;  // characters of an expression inside another
 
-bool contains(const std::vector<LoopAxisId>& axes, LoopAxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 bool has_source_name(const std::string& name) {
   return !(name.size() > 1 && name[0] == 'v' &&
            std::all_of(name.begin() + 1, name.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; }));
@@ -52,7 +48,7 @@ Level Scopes::level(const std::vector<LoopAxisId>& axes) const {
   Level level = Level::Setup;
   for (LoopAxisId axis : axes) {
     if (axis == nest_.inner) return Level::Inner;
-    level = std::max(level, contains(nest_.loop, axis) ? Level::Row : Level::Point);
+    level = std::max(level, has(nest_.loop, axis) ? Level::Row : Level::Point);
   }
   return level;
 }
@@ -156,7 +152,7 @@ std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>
   std::vector<LoopAxisId> others;
   for (size_t d = 0; d < at.size(); ++d) {
     const std::vector<LoopAxisId> axes = axes_of(at[d]);
-    if (contains(axes, nest_.inner)) {
+    if (has(axes, nest_.inner)) {
       along = static_cast<int>(d);
       ++count;
     } else {
@@ -193,7 +189,7 @@ std::optional<std::string> Scopes::row(BufferId buffer, const std::vector<Index>
     row_lines_[static_cast<size_t>(where)]->line("const auto " + name->second + " = " + from + ";");
     rows_in_scope_[from] = where;
     const std::vector<LoopAxisId> around = nest_.around();
-    const bool own = std::all_of(around.begin(), around.end(), [&](LoopAxisId axis) { return contains(others, axis); });
+    const bool own = std::all_of(around.begin(), around.end(), [&](LoopAxisId axis) { return has(others, axis); });
     if (last && !workspace && own) own_rows_.insert(from);
   }
   return name->second;
@@ -209,7 +205,7 @@ std::vector<std::string> Scopes::rows_gone_through() const {
 std::string Scopes::element(BufferId buffer, const std::vector<Index>& at, bool slice) {
   if (std::optional<std::string> name = row(buffer, at, slice))
     for (const Index& index : at)
-      if (contains(axes_of(index), nest_.inner)) return *name + "[" + names_.text(index) + "]";
+      if (has(axes_of(index), nest_.inner)) return *name + "[" + names_.text(index) + "]";
   std::vector<std::string> indices;
   if (slice) indices.push_back("worker");
   for (const Index& index : at) {

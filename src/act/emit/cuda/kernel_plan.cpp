@@ -8,10 +8,6 @@
 namespace kw::act::cuda {
 namespace {
 
-bool has(const std::vector<LoopAxisId>& axes, LoopAxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 // Whether the tuples of a combine, one of every thread, have room in the shared memory of a block.
 bool tuples_fit(const LoopProgram& program, const LoopKernel& kernel) {
   constexpr size_t kMostParts = 3;

@@ -3,7 +3,6 @@
 
 #include "act/emit/cuda/writer.h"
 #include "act/emit/words.h"
-#include "act/loop/index.h"
 #include "base/text.h"
 
 namespace kw::act::cuda {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "act/emit/words.h"
-#include "act/loop/index.h"
 
 namespace kw::act::cuda {
 namespace {
@@ -21,8 +20,6 @@ constexpr std::string_view kReserved[] = {
 constexpr std::string_view kSuffix[] = {"_elements", "_rows", "_columns", "_points"};  // of functions, by shape
 
 }  // namespace
-
-bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
 Axes axes_of_access(const std::vector<Index>& at) {
   Axes axes;

@@ -7,13 +7,12 @@
 #include "act/emit/cuda/kernel_writer.h"
 #include "act/emit/cuda/values.h"
 #include "act/emit/skeleton.h"
+#include "act/loop/index.h"
 
 namespace kw::act::cuda {
 
-using Axes = std::vector<LoopAxisId>;
 using Shape = KernelPlan::Shape;
 
-bool has(const Axes& axes, LoopAxisId axis);
 Axes axes_of_access(const std::vector<Index>& at);
 std::string parenthesised(const std::string& text);
 

@@ -24,7 +24,6 @@ std::span<const std::string_view> reserved(const cpu::Nest& nest) {
 
 }  // namespace
 
-bool has(const Axes& axes, LoopAxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 bool meet(const Axes& a, const Axes& b) {
   return std::any_of(a.begin(), a.end(), [&](LoopAxisId axis) { return has(b, axis); });
 }

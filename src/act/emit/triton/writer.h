@@ -18,12 +18,10 @@
 #include "act/emit/skeleton.h"
 #include "act/emit/triton/expressions.h"
 #include "act/emit/triton/kernel_writer.h"
+#include "act/loop/index.h"
 
 namespace kw::act::triton {
 
-using Axes = std::vector<LoopAxisId>;
-
-bool has(const Axes& axes, LoopAxisId axis);
 bool meet(const Axes& a, const Axes& b);
 std::string parenthesised(const std::string& text);
 
