@@ -206,7 +206,7 @@ bool RowWriter::takes_turns() const {
 }
 
 void RowWriter::add_call(const std::string& head, const std::vector<std::string>& arguments, Lines& out) {
-  for (const std::string& line : split_lines(bracketed(head, arguments, ");"))) out.line("  " + line);
+  for (const std::string& line : split_lines(bracketed(head, arguments, ");"))) out.line(line);
 }
 
 // ---- the text around them ----

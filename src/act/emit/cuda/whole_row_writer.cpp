@@ -85,9 +85,9 @@ Lines WholeRowWriter::fetch(size_t number, const Lines& position) const {
 
 void WholeRowWriter::reduce(const std::vector<std::string>& parts, Lines& out) const {
   out.line("if (kBlockRow)");
-  add_call(by_block(), parts, out);
+  add_call("  " + by_block(), parts, out);
   out.line("else");
-  add_call("kw::lanes_reduce(lanes, ", parts, out);
+  add_call("  kw::lanes_reduce(lanes, ", parts, out);
 }
 
 // What a thread's vectors became is joined with what others have, tile by tile, in the order of the row.

@@ -204,7 +204,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     }
     T32 sum = static_cast<T32>(sum_total);
     T32 sum_2 = static_cast<T32>(sum_2_total);
-      kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
+    kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
     const T32 product = T32(-0.5) * sum;
     const T32 product_2 = rstd_i * rstd_i;
     const T32 product_3 = product_2 * rstd_i;

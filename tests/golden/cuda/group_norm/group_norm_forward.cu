@@ -126,7 +126,7 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
       mean_i_sum_total += mean_i_sum_part;
     }
     T32 mean_i_sum = static_cast<T32>(mean_i_sum_total);
-      kw::block_reduce(0, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_sum, mean_i_sum_parts));
     const T32 mean_i = mean_i_sum / T32(static_cast<int64_t>(channels_3) * height * width);
     if (kw::thread() == 0) {
       kw::store(mean.at(i_batch, channels_2), mean_i);
@@ -175,7 +175,7 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
       mean_i_2_sum_total += mean_i_2_sum_part;
     }
     T32 mean_i_2_sum = static_cast<T32>(mean_i_2_sum_total);
-      kw::block_reduce(0, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
+    kw::block_reduce(0, kw::part<kw::Sum>(mean_i_2_sum, mean_i_2_sum_parts));
     const T32 mean_i_2 = mean_i_2_sum / T32(static_cast<int64_t>(channels_3) * height * width);
     const T32 sum = mean_i_2 + eps;
     const T32 rstd_i = kw::rsqrt(sum);

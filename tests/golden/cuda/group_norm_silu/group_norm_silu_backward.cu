@@ -217,7 +217,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     }
     T32 sum_2 = static_cast<T32>(sum_2_total);
     T32 sum_3 = static_cast<T32>(sum_3_total);
-      kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(sum_3, sum_3_parts));
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(sum_3, sum_3_parts));
     const T32 product_2 = T32(-0.5) * sum_2;
     const T32 product_3 = rstd_i * rstd_i;
     const T32 product_4 = product_3 * rstd_i;

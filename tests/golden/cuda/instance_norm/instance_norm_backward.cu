@@ -199,7 +199,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     }
     T32 sum_sum = static_cast<T32>(sum_sum_total);
     T32 sum_2_sum = static_cast<T32>(sum_2_sum_total);
-      kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts));
+    kw::block_reduce(0, kw::part<kw::Sum>(sum_sum, sum_sum_parts), kw::part<kw::Sum>(sum_2_sum, sum_2_sum_parts));
     const T32 sum = kw::round_to<T>(sum_sum);
     const T32 sum_2 = kw::round_to<T>(sum_2_sum);
     const T32 mean_2_i = kw::load(mean_2.at(i_batch, channel));

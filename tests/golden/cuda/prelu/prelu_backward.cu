@@ -95,7 +95,7 @@ KW_DEVICE void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
       sum_total += sum_part;
     }
     TW32 sum = static_cast<TW32>(sum_total);
-      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts));
+    kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts));
     turn = 1 - turn;
     const W32 grad_weight_i = kw::round_to<W>(sum);
     if (kw::thread() == 0) {
