@@ -400,6 +400,16 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
     }
   for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
     add({.types = mixtures[0], .sizes = shape});
+  // Every axis is long in some case: what belongs to it, such as a parameter's gradient, is computed by tiles.
+  constexpr std::int64_t kTile = 1024;
+  for (const std::string& name : names) {
+    const bool is_long = std::any_of(cases.begin(), cases.end(), [&](const Case& c) {
+      return c.layout == Layout::Dense && c.sizes.at(name) > kTile && size(c.sizes) > 0;
+    });
+    Sizes sizes = fitted(subject, name, 2 * kTile + 5, 2);
+    if (!is_long && admits(subject, sizes, options.most_elements))
+      add({.types = mixtures[0], .sizes = std::move(sizes)});
+  }
   return cases;
 }
 

@@ -205,6 +205,22 @@ TEST(Mutants, EachDiffersFromTheOriginalInOneLine) {
   }
 }
 
+TEST(Mutants, WhatFetchesARowAheadIsMarked) {
+  const std::string source = R"(template <int kVector>
+KW_DEVICE void norm_rows(Index rows) {
+  if constexpr (kAhead) {
+    x_v[v] = a - b;
+  }
+  const Index later = c - d;
+}
+void norm() { norm_rows<4>(rows); }
+)";
+  EXPECT_FALSE(of_line(source, "x_v[v] = a - b;").empty());
+  EXPECT_FALSE(of_line(source, "const Index later = c - d;").empty());
+  for (const Mutant& mutant : mutants_of(source, {}))
+    EXPECT_EQ(mutant.ahead, mutant.before.starts_with("x_v")) << mutant.before;
+}
+
 TEST(Mutants, AFunctionThatIsSkippedHasNone) {
   for (const Mutant& mutant : mutants_of(kKernel, {"norm_rows"})) EXPECT_EQ(mutant.function, "norm");
 }

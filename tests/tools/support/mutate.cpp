@@ -160,7 +160,7 @@ class Mutator {
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) text += (i == at ? changed : lines_[i].text) + "\n";
     mutants_.push_back({std::move(text), static_cast<int>(at) + 1, lines_[at].function, kind,
-                        std::string(trim(lines_[at].text)), std::string(trim(changed))});
+                        std::string(trim(lines_[at].text)), std::string(trim(changed)), lines_[at].ahead});
   }
 
   // A template that no kernel of the file instantiates makes no code.

@@ -38,6 +38,7 @@ struct Mutant {
   std::string function;
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
+  bool ahead = false;         // in a block that fetches a row before its turn
 };
 
 // What a kernel's parameters are given, in order, by the kernel's name: those of one text have one value; "": unknown.

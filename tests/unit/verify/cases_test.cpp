@@ -234,6 +234,15 @@ TEST(Cases, RowsThatVectorsServeAreTriedFartherApartAndStillAligned) {
   EXPECT_TRUE(tried);
 }
 
+TEST(Cases, EachAxisIsLongerThanATileInSomeCase) {
+  Subject subject;
+  subject.forward = *ir::text::parse("op act(x: f32[batch, channels, height, width])\n  y = x * x\nreturn y\n");
+  const std::vector<Case> cases = plan_cases(subject, {.seed = 1, .most_elements = 20'000});
+  for (const char* axis : {"batch", "channels", "height", "width"})
+    EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.sizes.at(axis) > 1024; }))
+        << axis;
+}
+
 TEST(Cases, EachAxisIsEmptyInSomeCase) {
   const Subject subject = norm();
   for (const std::string& name : {std::string("rows"), std::string("cols")}) {
