@@ -400,6 +400,11 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
     }
   for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
     add({.types = mixtures[0], .sizes = shape});
+  // An axis of one in dense tensors, with others that vectors serve or not: its index may be left out.
+  for (const std::string& name : names)
+    for (const std::int64_t others : {5, 8})
+      if (Sizes sizes = fitted(subject, name, 1, others); admits(subject, sizes, options.most_elements))
+        add({.types = mixtures[0], .sizes = std::move(sizes)});
   // Every axis is long in some case: what belongs to it, such as a parameter's gradient, is computed by tiles.
   constexpr std::int64_t kTile = 1024;
   for (const std::string& name : names) {

@@ -243,6 +243,23 @@ TEST(Cases, EachAxisIsLongerThanATileInSomeCase) {
         << axis;
 }
 
+TEST(Cases, EachAxisIsOneInDenseTensorsThatVectorsServeAndInOthers) {
+  Subject subject;
+  subject.forward = *ir::text::parse("op act(x: f32[batch, channels, height, width])\n  y = x * x\nreturn y\n");
+  const std::vector<std::string> axes = {"batch", "channels", "height", "width"};
+  const std::vector<Case> cases = plan_cases(subject, {.seed = 1, .most_elements = 20'000});
+  const auto is_tried = [&](const std::string& axis, bool by_vectors) {
+    return std::any_of(cases.begin(), cases.end(), [&](const Case& c) {
+      return c.layout == Layout::Dense && std::all_of(axes.begin(), axes.end(), [&](const std::string& other) {
+               const std::int64_t size = c.sizes.at(other);
+               return other == axis ? size == 1 : size > 1 && (size % 8 == 0) == by_vectors;
+             });
+    });
+  };
+  for (const std::string& axis : axes)
+    for (const bool by_vectors : {false, true}) EXPECT_TRUE(is_tried(axis, by_vectors)) << axis;
+}
+
 TEST(Cases, EachAxisIsEmptyInSomeCase) {
   const Subject subject = norm();
   for (const std::string& name : {std::string("rows"), std::string("cols")}) {
