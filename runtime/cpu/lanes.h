@@ -122,8 +122,15 @@ KW_INLINE inline Floats rsqrt(Floats a) {
       _mm512_fmadd_ps(_mm512_mul_ps(near.part[p], _mm512_set1_ps(0.5f)), error.part[p], near.part[p]);
   return result;
 }
-KW_INLINE inline Floats maximum(Floats a, Floats b) { return choose((a > b) | (a != a), a, b); }
-KW_INLINE inline Floats minimum(Floats a, Floats b) { return choose((a < b) | (a != a), a, b); }
+// The machine's are the second operand where one of them is not a number.
+KW_INLINE inline Floats maximum(Floats a, Floats b) {
+  const Truths number = a == a;
+  KW_PARTS(Floats, _mm512_mask_max_ps(a.part[p], number.part[p], a.part[p], b.part[p]));
+}
+KW_INLINE inline Floats minimum(Floats a, Floats b) {
+  const Truths number = a == a;
+  KW_PARTS(Floats, _mm512_mask_min_ps(a.part[p], number.part[p], a.part[p], b.part[p]));
+}
 
 // By the names of math_bits.h.
 KW_INLINE inline Floats fma(Floats a, Floats b, Floats c) {
