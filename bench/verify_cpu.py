@@ -94,6 +94,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
+    if options.kernelbench and not (options.kernelbench / "level1").is_dir():
+        parser.error(f"{options.kernelbench} has no folder level1: it lies in KernelBench/ of a checkout")
     with tempfile.TemporaryDirectory() as folder:
         tasks = []
         if options.kernelbench:

@@ -21,7 +21,8 @@ using kernel::Pass;
 using kernel::Role;
 using Names = std::vector<std::string>;
 
-constexpr std::size_t kWidth = 120 - 4;  // of a statement in a function
+constexpr std::size_t kWidth = 120 - 4;        // of a statement in a function
+constexpr const char* kElements = "elements";  // how many the main tensor has
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_number(const std::string& text) {
@@ -235,7 +236,7 @@ void HostText::find_lead() {
       }
     }
     lead_ = lead;
-    rows_ = count == main_.shape.size() ? "elements" : "rows";
+    rows_ = count == main_.shape.size() ? kElements : "rows";
     for (const Pass* pass : {&form_.forward(), &form_.backward()}) {
       std::string all;
       for (const Buffer& buffer : pass->buffers)
@@ -261,7 +262,10 @@ void HostText::find_lead() {
 }
 
 std::string HostText::merged(const std::string& text) const {
-  std::string out = lead_.empty() ? text : replace_whole(text, join(lead_, "*"), rows_);
+  std::string out = text;
+  if (!lead_.empty() && trailing() > 0 && !has(form_.code.manifest.sizes, kElements))
+    out = replace_whole(std::move(out), join(main_.shape, "*"), kElements);
+  if (!lead_.empty()) out = replace_whole(std::move(out), join(lead_, "*"), rows_);
   return replace_whole(std::move(out), "multiprocessors", "sm_count");
 }
 
@@ -397,8 +401,12 @@ void HostText::sizes(const Pass& pass, const std::string& used, Lines& out) cons
     const bool counted = mentions(used, rows_);
     if (counted && !inner.empty() && !has(wanted, inner[0]) && is_name(inner[0])) wanted.push_back(inner[0]);
     for (const std::string& size : wanted) out.line(size + " = " + size_of(pass, size));
-    if (counted)
-      out.line(rows_ + " = " + tensor.name + ".numel()" + (inner.empty() ? "" : " // " + python_size(inner[0])));
+    std::string all = tensor.name + ".numel()";
+    if (!inner.empty() && mentions(used, kElements)) {
+      out.line(std::string(kElements) + " = " + all);
+      all = kElements;
+    }
+    if (counted) out.line(rows_ + " = " + all + (inner.empty() ? "" : " // " + python_size(inner[0])));
     return;
   }
   const bool all = tensor.shape.size() > 1 && tensor.shape == wanted;
