@@ -34,6 +34,17 @@ bool has(const Names& names, const std::string& name) {
 }
 std::string tuple(const Names& items) { return "(" + join(items, ", ") + (items.size() == 1 ? ",)" : ")"); }
 
+// Python without what stands in quotes.
+std::string without_messages(const std::string& text) {
+  std::string out;
+  bool quoted = false;
+  for (char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted) out += c;
+  }
+  return out;
+}
+
 // Where `part` stands by itself, not inside of a longer word.
 std::size_t find_whole(const std::string& text, const std::string& part, std::size_t from = 0) {
   for (std::size_t at = text.find(part, from); at != std::string::npos; at = text.find(part, at + 1)) {
@@ -474,7 +485,7 @@ Result<Lines> HostText::body(const Pass& pass) const {
   KW_TRY(const Lines launched, launches.run());
   Lines out, checked;
   if (pass.name == "forward") checks(pass, checked);
-  sizes(pass, checked.text() + made.text() + launched.text(), out);
+  sizes(pass, without_messages(checked.text() + made.text() + launched.text()), out);
   out.append(checked);
   out.append(python_wrapped(made, kWidth));
   if (mentions(launched.text(), "sm_count"))
