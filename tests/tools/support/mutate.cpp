@@ -29,10 +29,10 @@ bool is_room(std::string_view code) {
 bool decides_speed(const std::string& line) {
   const std::string_view text = trim(line);
   return text.starts_with("#") || text.starts_with("//") || text.starts_with("constexpr") ||
-         text.find("kw::streams") != std::string_view::npos || text.starts_with("kw::prefetch(") ||
-         text.starts_with("kw::look_ahead(") || text == "lane = kw::anew(lane);" || text.starts_with("using ") ||
-         text.starts_with("template") || text.starts_with("namespace") || text.starts_with("extern") ||
-         text.starts_with("KW_SHARED") || text.starts_with("KW_UNROLL") || is_room(text);
+         text.find("kw::streams") != std::string_view::npos || text.starts_with("kw::look_ahead(") ||
+         text == "lane = kw::anew(lane);" || text.starts_with("using ") || text.starts_with("template") ||
+         text.starts_with("namespace") || text.starts_with("extern") || text.starts_with("KW_SHARED") ||
+         text.starts_with("KW_UNROLL") || is_room(text);
 }
 
 // Which line belongs to which function: a function begins with "void NAME(" and its body after the first "{" at an end.
