@@ -33,7 +33,7 @@ std::optional<std::vector<std::int64_t>> shape_of(const ir::Graph& graph, const 
   return shape;
 }
 
-// Do the sizes fulfil the math's constraints, and is no tensor above the limit?
+// Do the sizes fulfil the math's constraints, has all of it a value, and is no tensor above the limit?
 bool admitted(const ir::Graph& graph, const Sizes& sizes, std::int64_t most_elements) {
   for (const ir::SizeConstraint& constraint : graph.constraints) {
     const auto left = value_of(graph, constraint.left, sizes), right = value_of(graph, constraint.right, sizes);
@@ -46,6 +46,9 @@ bool admitted(const ir::Graph& graph, const Sizes& sizes, std::int64_t most_elem
     if (!size || *size < 0) return false;
   }
   for (const ir::Node& node : graph.nodes) {
+    // Of nothing there is no greatest: PyTorch refuses it.
+    if (node.op == ir::Op::ArgMax || node.op == ir::Op::ArgMin)
+      if (value_of(graph, graph.axis(node.as<ir::AxisList>().axes[0]).size, sizes) == 0) return false;
     std::int64_t count = 1;
     for (const ir::AxisId axis : node.axes) {
       const auto size = std::max<std::int64_t>(1, value_of(graph, graph.axis(axis).size, sizes).value_or(0));

@@ -268,6 +268,17 @@ TEST(Cases, EachAxisIsEmptyInSomeCase) {
   }
 }
 
+TEST(Cases, WhatIsSearchedForItsGreatestIsNeverEmpty) {
+  Subject subject;
+  subject.forward = *ir::text::parse("op greatest(x: f32[rows, cols])\n  y = argmax(x, cols)\nreturn y\n");
+  const std::vector<kernel::Sizes> shapes = shapes_to_try(subject, 40'000);
+  const auto some_empty = [&](const char* name) {
+    return std::any_of(shapes.begin(), shapes.end(), [&](const auto& s) { return s.at(name) == 0; });
+  };
+  EXPECT_FALSE(some_empty("cols"));
+  EXPECT_TRUE(some_empty("rows"));
+}
+
 TEST(Cases, LandmarksAreTheNumbersOfTheMath) {
   const Subject subject = norm();
   Case c;
