@@ -72,10 +72,9 @@ inline void ask_for_large_pages(void* start, int64_t bytes) {
 
 // Streaming saves bytes, and through a block it costs a core time. Bytes are what counts once so many threads share the
 // memory; two of a server's cores are faster with plain stores. Lanes need no block: those of full-width elements,
-// which cost little more than their bytes, are always streamed. Those of 16-bit ones are with two threads where a
-// kernel goes through its tensors once (1.5 times as fast with little arithmetic, 0.95 with much); of those that go
-// over a row twice some gain (1.7) and others lose (0.85).
-inline constexpr int kStreamThreads = 4, kPointwiseStreamThreads = 2;
+// which cost little more than their bytes, are always streamed, those of 16-bit ones with two threads (1.5 times as
+// fast with little arithmetic, 0.95 with much).
+inline constexpr int kStreamThreads = 4, kLaneStreamThreads = 2;
 inline int most_threads() {
 #ifdef _OPENMP
   return omp_get_max_threads();
@@ -104,12 +103,12 @@ class Streamed {
 
 // Whether an output of `elements` in rows of `row` is written past the cache: it would not stay there, and its rows are
 // long enough to be whole lines.
-template <bool kLanesFit, bool kPointwise, class Element>
+template <bool kLanesFit, class Element>
 inline Streamed streams(Element* output, int64_t elements, int64_t row, int64_t stream_bytes) {
   constexpr int64_t kBytes = sizeof(Element);
   if (elements * kBytes < stream_bytes || row * kBytes < 512) return Streamed(false);
   ask_for_large_pages(output, elements * kBytes);
-  constexpr int kThreads = kLanesFit && kPointwise ? kPointwiseStreamThreads : kStreamThreads;
+  constexpr int kThreads = kLanesFit ? kLaneStreamThreads : kStreamThreads;
   return Streamed((kLanesFit && !kIsNarrow<Element>) || most_threads() >= kThreads);
 }
 

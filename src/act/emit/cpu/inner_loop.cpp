@@ -212,10 +212,8 @@ std::string InnerLoopWriter::stream_flag(const Store& store, const std::string& 
     for (LoopAxisId a : axes_of(index))
       if (!has(axes, a)) axes.push_back(a);
   const std::string flag = names_.fresh("stream_" + buffer.name);
-  const bool pointwise = nest_.loop.empty() && !nest_.reduces_inner();
-  scopes_.setup.line("const kw::Streamed " + flag + " = kw::streams<" + lanes + (pointwise ? ", true" : ", false") +
-                     ">(" + buffer.name + ".data, " + names_.product(axes) + ", " + names_.size(nest_.inner) +
-                     ", kStreamBytes);");
+  scopes_.setup.line("const kw::Streamed " + flag + " = kw::streams<" + lanes + ">(" + buffer.name + ".data, " +
+                     names_.product(axes) + ", " + names_.size(nest_.inner) + ", kStreamBytes);");
   return stream_flags_[store.buffer] = flag;
 }
 }  // namespace kw::act::cpu

@@ -45,7 +45,7 @@ void clip_logits_backward_whole(kw::Tensor<const T, 2> similarity, kw::Tensor<co
   const T32 exp_logit_scale = kw::round_own<T>(kw::exp(T32(logit_scale())));
   const T32 scale = kw::minimum(exp_logit_scale, kw::round_own<T>(T32(100.0)));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_similarity = kw::streams<kByLanes, false>(grad_similarity.data, rows * cols, cols,
+  const kw::Streamed stream_grad_similarity = kw::streams<kByLanes>(grad_similarity.data, rows * cols, cols,
       kStreamBytes);
   const T32 d_scale_i = d_scale();
   const bool holds = kw::round_own<T>(T32(100.0)) < exp_logit_scale;

@@ -42,7 +42,7 @@ void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity, kw::Tenso
                                     kw::Tensor<T, 2> y0, int64_t rows, int64_t cols) {
   const T32 scale_i = kw::minimum(kw::round_own<T>(kw::exp(T32(logit_scale()))), kw::round_own<T>(T32(100.0)));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_y0 = kw::streams<kByLanes, true>(y0.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_y0 = kw::streams<kByLanes>(y0.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {

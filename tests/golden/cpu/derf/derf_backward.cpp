@@ -59,7 +59,7 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
                            int64_t seq, int64_t hidden, int64_t workers) {
   const T32 alpha_i = alpha(0);
   const T32 shift_i = shift(0);
-  const kw::Streamed stream_grad_x = kw::streams<false, false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<false>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)

@@ -47,7 +47,7 @@ void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
                            int64_t batch, int64_t seq, int64_t hidden) {
   const T32 alpha_i = alpha(0);
   const T32 shift_i = shift(0);
-  const kw::Streamed stream_y = kw::streams<false, true>(y.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<false>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

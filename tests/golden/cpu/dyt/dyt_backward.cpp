@@ -55,8 +55,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           int64_t hidden, int64_t workers) {
   const W32 alpha_i = alpha(0);
   constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, WT32>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * seq * hidden, hidden,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = 1 * tiles;
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)

@@ -46,7 +46,7 @@ void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
                           int64_t hidden) {
   const W32 alpha_i = alpha(0);
   constexpr bool kByLanes = kw::kByLanes<kUnit, W, T, WT>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, true>(y.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

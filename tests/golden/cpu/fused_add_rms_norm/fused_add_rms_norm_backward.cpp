@@ -56,10 +56,9 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
                                       kw::Tensor<T, 3> grad_residual, kw::Tensor<WT32, 2> grad_weight_slices,
                                       int64_t batch, int64_t seq, int64_t hidden, int64_t workers) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, float, WT32>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * seq * hidden, hidden,
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_grad_residual = kw::streams<kByLanes>(grad_residual.data, batch * seq * hidden, hidden,
       kStreamBytes);
-  const kw::Streamed stream_grad_residual = kw::streams<kByLanes, false>(grad_residual.data, batch * seq * hidden,
-      hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_weight_slices(worker, 0), hidden, 0);

@@ -48,8 +48,8 @@ void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const 
                                      kw::Tensor<const W, 1> weight, kw::Tensor<WT, 3> y0, kw::Tensor<T, 3> y1,
                                      kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W, WT>;
-  const kw::Streamed stream_y1 = kw::streams<kByLanes, false>(y1.data, batch * seq * hidden, hidden, kStreamBytes);
-  const kw::Streamed stream_y0 = kw::streams<kByLanes, false>(y0.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y1 = kw::streams<kByLanes>(y1.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y0 = kw::streams<kByLanes>(y0.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq) {

@@ -45,7 +45,7 @@ template <bool kUnit>
 void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                              int64_t batch, int64_t seq, int64_t half, int64_t x_2) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, true>(grad_x.data, batch * seq * half, half, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * half, half, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * half >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

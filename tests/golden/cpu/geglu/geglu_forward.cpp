@@ -37,7 +37,7 @@ template <bool kUnit>
 void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, int64_t batch, int64_t seq, int64_t x_2_2,
                             int64_t x_2) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, true>(y.data, batch * seq * x_2_2, x_2_2, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * x_2_2, x_2_2, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * x_2_2 >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

@@ -33,7 +33,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                 int64_t rows, int64_t cols) {
-  const kw::Streamed stream_grad_x = kw::streams<false, true>(grad_x.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<false>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {

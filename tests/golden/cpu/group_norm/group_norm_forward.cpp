@@ -52,7 +52,7 @@ void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> no
                              kw::Tensor<T32, 2> rstd, int64_t batch, int64_t channels_3, int64_t height, int64_t width,
                              int64_t channels, T32 eps) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, false>(y.data, batch * 32 * channels_3 * height * width, width,
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * 32 * channels_3 * height * width, width,
       kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)

@@ -67,8 +67,8 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
                                    int64_t batch, int64_t channels_3, int64_t height, int64_t width, int64_t channels,
                                    int64_t workers) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * 32 * channels_3 * height *
-      width, width, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * 32 * channels_3 * height * width,
+      width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_norm_weight_slices(worker, 0, 0), 32 * channels_3, 0);

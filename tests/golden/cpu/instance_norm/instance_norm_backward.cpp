@@ -57,8 +57,8 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
                                  kw::Tensor<WT32, 2> grad_weight_slices, kw::Tensor<WT32, 2> grad_bias_slices,
                                  int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t workers) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, WT32, T32>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * channels * height * width,
-      width, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * channels * height * width, width,
+      kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_weight_slices(worker, 0), channels, 0);

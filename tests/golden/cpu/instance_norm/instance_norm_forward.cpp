@@ -50,8 +50,7 @@ void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1>
                                 kw::Tensor<T, 2> std, int64_t batch, int64_t channels, int64_t height, int64_t width,
                                 T32 eps) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W, WT>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, false>(y.data, batch * channels * height * width, width,
-      kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channel = 0; channel < channels; ++channel) {

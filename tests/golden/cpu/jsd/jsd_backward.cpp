@@ -53,9 +53,9 @@ void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Tensor<const 
   const double difference = 1.0 - beta;
   const T32 d_student_kl = kw::round_to<T>(quotient * T32(difference));
   const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
-  const kw::Streamed stream_grad_log_student = kw::streams<false, true>(grad_log_student.data, tokens * vocab, vocab,
+  const kw::Streamed stream_grad_log_student = kw::streams<false>(grad_log_student.data, tokens * vocab, vocab,
       kStreamBytes);
-  const kw::Streamed stream_grad_log_teacher = kw::streams<false, true>(grad_log_teacher.data, tokens * vocab, vocab,
+  const kw::Streamed stream_grad_log_teacher = kw::streams<false>(grad_log_teacher.data, tokens * vocab, vocab,
       kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token)

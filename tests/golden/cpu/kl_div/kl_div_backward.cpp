@@ -39,10 +39,8 @@ void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Tensor<const 
                               kw::Tensor<const T, 0> d_y, kw::Tensor<T, 2> grad_log_pred, kw::Tensor<T, 2> grad_target,
                               int64_t tokens, int64_t vocab) {
   const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(tokens));
-  const kw::Streamed stream_grad_log_pred = kw::streams<false, true>(grad_log_pred.data, tokens * vocab, vocab,
-      kStreamBytes);
-  const kw::Streamed stream_grad_target = kw::streams<false, true>(grad_target.data, tokens * vocab, vocab,
-      kStreamBytes);
+  const kw::Streamed stream_grad_log_pred = kw::streams<false>(grad_log_pred.data, tokens * vocab, vocab, kStreamBytes);
+  const kw::Streamed stream_grad_target = kw::streams<false>(grad_target.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token)
     for (int64_t tile = 0; tile < vocab; tile += kTile) {

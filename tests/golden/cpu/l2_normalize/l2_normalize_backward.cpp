@@ -41,7 +41,7 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
                                 kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, int64_t rows, int64_t cols,
                                 T32 eps) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
     const auto d_y_row = d_y.row<kUnit>(row);

@@ -38,7 +38,7 @@ void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const float,
                                kw::Tensor<const float, 1> sum_exp, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                int64_t tokens, int64_t vocab) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, tokens * vocab, vocab, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
     const auto d_y_row = d_y.row<kUnit>(token);

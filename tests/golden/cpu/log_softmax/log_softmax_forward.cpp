@@ -39,7 +39,7 @@ template <bool kUnit>
 void log_softmax_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, kw::Tensor<float, 1> maximum,
                               kw::Tensor<float, 1> sum_exp, int64_t tokens, int64_t vocab) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, false>(y.data, tokens * vocab, vocab, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token) {
     const auto x_row = x.row<kUnit>(token);

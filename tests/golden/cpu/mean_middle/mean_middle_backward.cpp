@@ -32,8 +32,7 @@ void mean_middle_backward_elements(kw::Tensor<const T, 2> d_y, kw::Tensor<T, 3> 
                                    int64_t hidden) {
   const kw::Divisor<T32> by_seq{T32(seq)};
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, true>(grad_x.data, batch * seq * hidden, hidden,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

@@ -70,8 +70,7 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
   const float gathered_3_i = gathered_3();
   const float gathered_2_i = gathered_2();
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * seq * hidden, hidden,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&sum_slices(worker), 1, 0);
@@ -214,7 +213,7 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
   const float rounded = 0.0f;
   const float total_2_i = total_2();
   const float total_3_i = total_3();
-  const kw::Streamed stream_grad_weight = kw::streams<false, true>(grad_weight.data, 3, 3, kStreamBytes);
+  const kw::Streamed stream_grad_weight = kw::streams<false>(grad_weight.data, 3, 3, kStreamBytes);
 #pragma omp parallel for schedule(static) if (3 >= kParallelElements)
   for (int64_t tile = 0; tile < 3; tile += kTile) {
     const int64_t end = kw::min(3, tile + kTile);

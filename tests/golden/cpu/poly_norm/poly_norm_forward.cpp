@@ -58,7 +58,7 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
   const float weight_2_2 = weight(1);
   const float weight_2_3 = weight(2);
   const float bias_i = bias(0);
-  const kw::Streamed stream_y = kw::streams<kByLanes, false>(y.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq) {

@@ -60,8 +60,7 @@ void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const float, 
   const float gathered_i = gathered();
   const float gathered_2_i = gathered_2();
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * seq * hidden, hidden,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   double sum_parts[kChunks];
   double sum_2_parts[kChunks];
   double sum_3_parts[kChunks];
@@ -135,7 +134,7 @@ void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
   const float rounded = 0.0f;
   const float reduced_2_i = reduced_2();
   const float reduced_3_i = reduced_3();
-  const kw::Streamed stream_grad_weight = kw::streams<false, true>(grad_weight.data, 3, 3, kStreamBytes);
+  const kw::Streamed stream_grad_weight = kw::streams<false>(grad_weight.data, 3, 3, kStreamBytes);
 #pragma omp parallel for schedule(static) if (3 >= kParallelElements)
   for (int64_t tile = 0; tile < 3; tile += kTile) {
     const int64_t end = kw::min(3, tile + kTile);

@@ -45,8 +45,8 @@ void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight
                          kw::Tensor<T, 4> grad_x, kw::Tensor<W, 1> grad_weight, int64_t channels, int64_t batch,
                          int64_t height, int64_t width) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, TW, W>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * channels * height * width,
-      width, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * channels * height * width, width,
+      kStreamBytes);
 #pragma omp parallel for schedule(static) if (channels * batch * height * width >= kParallelElements)
   for (int64_t channel = 0; channel < channels; ++channel) {
     double sum_total = 0;

@@ -40,8 +40,7 @@ template <bool kUnit>
 void prelu_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> weight, kw::Tensor<TW, 4> y, int64_t batch,
                             int64_t channels, int64_t height, int64_t width) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, TW>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, true>(y.data, batch * channels * height * width, width,
-      kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * channels * height * width, width, kStreamBytes);
 #pragma omp parallel for collapse(4) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channel = 0; channel < channels; ++channel)

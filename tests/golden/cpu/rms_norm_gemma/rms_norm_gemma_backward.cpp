@@ -50,8 +50,7 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
                                   kw::Tensor<float, 2> grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
                                   int64_t workers) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, float>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * seq * hidden, hidden,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_weight_slices(worker, 0), hidden, 0);

@@ -43,7 +43,7 @@ template <bool kUnit>
 void rms_norm_gemma_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 3> y,
                                  kw::Tensor<float, 2> rstd, int64_t batch, int64_t seq, int64_t hidden, float eps) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, false>(y.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq) {

@@ -53,8 +53,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
                                   kw::Tensor<WT32, 2> grad_weight_slices, int64_t batch, int64_t seq, int64_t hidden,
                                   int64_t workers) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, WT, W, T, float, WT32>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, batch * seq * hidden, hidden,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_weight_slices(worker, 0), hidden, 0);

@@ -42,7 +42,7 @@ template <bool kUnit>
 void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> weight, kw::Tensor<T, 2> y,
                                  kw::Tensor<float, 1> rstd, int64_t rows, int64_t cols, float eps) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, false>(y.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
     const auto x_row = x.row<kUnit>(row);

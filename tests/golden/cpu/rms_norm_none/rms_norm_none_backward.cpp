@@ -47,7 +47,7 @@ void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1
                                  kw::Tensor<const TW, 2> d_y, kw::Tensor<T, 2> grad_x,
                                  kw::Tensor<TW32, 2> grad_weight_slices, int64_t rows, int64_t cols, int64_t workers) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, TW, W, T, TW32>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
     kw::fill(&grad_weight_slices(worker, 0), cols, 0);

@@ -35,7 +35,7 @@ template <bool kUnit>
 void softmax_backward_rows(kw::Tensor<const T, 2> y, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, int64_t rows,
                            int64_t cols) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, false>(grad_x.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row) {
     const auto d_y_row = d_y.row<kUnit>(row);

@@ -37,7 +37,7 @@ template <bool kUnit>
 void softplus_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x,
                                 int64_t rows, int64_t cols, T32 threshold) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes, true>(grad_x.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {

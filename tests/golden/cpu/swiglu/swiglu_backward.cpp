@@ -38,10 +38,10 @@ void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3
                               kw::Tensor<T, 3> grad_gate, kw::Tensor<T, 3> grad_up, int64_t batch, int64_t seq,
                               int64_t intermediate) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_gate = kw::streams<kByLanes, true>(grad_gate.data, batch * seq * intermediate,
-      intermediate, kStreamBytes);
-  const kw::Streamed stream_grad_up = kw::streams<kByLanes, true>(grad_up.data, batch * seq * intermediate,
-      intermediate, kStreamBytes);
+  const kw::Streamed stream_grad_gate = kw::streams<kByLanes>(grad_gate.data, batch * seq * intermediate, intermediate,
+      kStreamBytes);
+  const kw::Streamed stream_grad_up = kw::streams<kByLanes>(grad_up.data, batch * seq * intermediate, intermediate,
+      kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * intermediate >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

@@ -32,8 +32,7 @@ template <bool kUnit>
 void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<const T, 3> up, kw::Tensor<T, 3> y, int64_t batch,
                              int64_t seq, int64_t intermediate) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_y = kw::streams<kByLanes, true>(y.data, batch * seq * intermediate, intermediate,
-      kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * intermediate, intermediate, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * intermediate >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

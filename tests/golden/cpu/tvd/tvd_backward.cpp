@@ -35,8 +35,8 @@ void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2> q, k
                            kw::Tensor<T, 2> grad_p, kw::Tensor<T, 2> grad_q, int64_t tokens, int64_t vocab) {
   const T32 quotient = kw::round_own<T>(kw::round_own<T>(T32(d_y()) * T32(0.5)) / T32(tokens));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
-  const kw::Streamed stream_grad_p = kw::streams<kByLanes, true>(grad_p.data, tokens * vocab, vocab, kStreamBytes);
-  const kw::Streamed stream_grad_q = kw::streams<kByLanes, true>(grad_q.data, tokens * vocab, vocab, kStreamBytes);
+  const kw::Streamed stream_grad_p = kw::streams<kByLanes>(grad_p.data, tokens * vocab, vocab, kStreamBytes);
+  const kw::Streamed stream_grad_q = kw::streams<kByLanes>(grad_q.data, tokens * vocab, vocab, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (tokens * vocab >= kParallelElements)
   for (int64_t token = 0; token < tokens; ++token)
     for (int64_t tile = 0; tile < vocab; tile += kTile) {
