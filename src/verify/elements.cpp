@@ -21,38 +21,46 @@ void put(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof value);
 }
 
-// A 16-bit float by its fields: a sign, `exponent_bits` of exponent, the rest mantissa.
-double half_value(std::uint16_t word, int exponent_bits) {
-  const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
-  const int mantissa = word & ((1 << mantissa_bits) - 1), exponent = (word & 0x7fff) >> mantissa_bits;
+// A narrow float by its fields: a sign, `exponent` bits of exponent, the rest mantissa. Finite: no infinity, and only
+// all ones is no number.
+struct Fields {
+  int bits, exponent;
+  bool finite = false;
+  int mantissa() const { return bits - 1 - exponent; }
+  int bias() const { return (1 << (exponent - 1)) - 1; }
+  int sign() const { return 1 << (bits - 1); }
+};
+constexpr Fields kBf16{16, 8}, kF16{16, 5}, kF8e4m3{8, 4, true}, kF8e5m2{8, 5};
+
+double value_of(int word, const Fields& f) {
+  const int mantissa = word & ((1 << f.mantissa()) - 1), exponent = (word & (f.sign() - 1)) >> f.mantissa();
+  const bool top = exponent == (1 << f.exponent) - 1, ones = mantissa == (1 << f.mantissa()) - 1;
   double value = 0;
-  if (exponent == (1 << exponent_bits) - 1)
-    value = mantissa == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (top && (f.finite ? ones : mantissa != 0))
+    value = std::numeric_limits<double>::quiet_NaN();
+  else if (top && !f.finite)
+    value = std::numeric_limits<double>::infinity();
   else if (exponent == 0)
-    value = std::ldexp(mantissa, 1 - bias - mantissa_bits);
+    value = std::ldexp(mantissa, 1 - f.bias() - f.mantissa());
   else
-    value = std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
-  return (word & 0x8000) != 0 ? -value : value;
+    value = std::ldexp(mantissa + (1 << f.mantissa()), exponent - f.bias() - f.mantissa());
+  return (word & f.sign()) != 0 ? -value : value;
 }
 
-std::uint16_t half_word(DType dtype, double given, int exponent_bits) {
-  const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+int word_of(DType dtype, double given, const Fields& f) {
   const double value = ir::round_to(dtype, given);
-  const int sign = std::signbit(value) ? 0x8000 : 0, top = ((1 << exponent_bits) - 1) << mantissa_bits;
-  if (std::isnan(value)) return static_cast<std::uint16_t>(top | (1 << (mantissa_bits - 1)));
-  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | top);
+  const int sign = std::signbit(value) ? f.sign() : 0, top = ((1 << f.exponent) - 1) << f.mantissa();
+  if (std::isnan(value)) return f.finite ? f.sign() - 1 : top | (1 << (f.mantissa() - 1));
+  if (std::isinf(value)) return sign | top;
   int exponent = 0;
   const double magnitude = std::fabs(value);
-  if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+  if (magnitude == 0) return sign;
   std::frexp(magnitude, &exponent);  // magnitude in [2^(exponent - 1), 2^exponent)
-  const int stored = exponent - 1 + bias;
-  if (stored <= 0)
-    return static_cast<std::uint16_t>(sign | static_cast<int>(std::ldexp(magnitude, bias - 1 + mantissa_bits)));
-  const int mantissa = static_cast<int>(std::ldexp(magnitude, mantissa_bits - exponent + 1)) - (1 << mantissa_bits);
-  return static_cast<std::uint16_t>(sign | (stored << mantissa_bits) | mantissa);
+  const int stored = exponent - 1 + f.bias();
+  if (stored <= 0) return sign | static_cast<int>(std::ldexp(magnitude, f.bias() - 1 + f.mantissa()));
+  const int mantissa = static_cast<int>(std::ldexp(magnitude, f.mantissa() - exponent + 1)) - (1 << f.mantissa());
+  return sign | (stored << f.mantissa()) | mantissa;
 }
-
-constexpr int kBf16Exponent = 8, kF16Exponent = 5;
 
 }  // namespace
 
@@ -63,9 +71,13 @@ double read_element(const std::byte* at, DType dtype) {
     case DType::F32:
       return static_cast<double>(bits_at<float>(at));
     case DType::BF16:
-      return half_value(bits_at<std::uint16_t>(at), kBf16Exponent);
+      return value_of(bits_at<std::uint16_t>(at), kBf16);
     case DType::F16:
-      return half_value(bits_at<std::uint16_t>(at), kF16Exponent);
+      return value_of(bits_at<std::uint16_t>(at), kF16);
+    case DType::F8E4M3:
+      return value_of(bits_at<std::uint8_t>(at), kF8e4m3);
+    case DType::F8E5M2:
+      return value_of(bits_at<std::uint8_t>(at), kF8e5m2);
     case DType::I64:
       return static_cast<double>(bits_at<std::int64_t>(at));
     case DType::I32:
@@ -86,9 +98,13 @@ void write_element(std::byte* at, DType dtype, double value) {
     case DType::F32:
       return put(at, static_cast<float>(value));
     case DType::BF16:
-      return put(at, half_word(dtype, value, kBf16Exponent));
+      return put(at, static_cast<std::uint16_t>(word_of(dtype, value, kBf16)));
     case DType::F16:
-      return put(at, half_word(dtype, value, kF16Exponent));
+      return put(at, static_cast<std::uint16_t>(word_of(dtype, value, kF16)));
+    case DType::F8E4M3:
+      return put(at, static_cast<std::uint8_t>(word_of(dtype, value, kF8e4m3)));
+    case DType::F8E5M2:
+      return put(at, static_cast<std::uint8_t>(word_of(dtype, value, kF8e5m2)));
     case DType::I64:
       return put(at, static_cast<std::int64_t>(value));
     case DType::I32:

@@ -25,6 +25,23 @@ TEST(Elements, EverySixteenBitWordReadsAsItsNumberAndWritesBack) {
     }
 }
 
+TEST(Elements, EveryEightBitFloatReadsAsItsNumberAndWritesBack) {
+  for (const DType dtype : {DType::F8E4M3, DType::F8E5M2}) {
+    int numbers = 0;
+    for (int word = 0; word < 1 << 8; ++word) {
+      const auto memory = static_cast<std::byte>(word);
+      const double value = read_element(&memory, dtype);
+      if (std::isnan(value)) continue;
+      ++numbers;
+      EXPECT_EQ(ir::round_to(dtype, value), value);
+      std::byte back;
+      write_element(&back, dtype, value);
+      ASSERT_EQ(memory, back) << word;
+    }
+    EXPECT_EQ(numbers, dtype == DType::F8E4M3 ? 254 : 250);
+  }
+}
+
 TEST(Elements, AKnownNumberHasItsKnownBits) {
   std::byte memory[2];
   write_element(memory, DType::BF16, 1.0);
@@ -33,6 +50,12 @@ TEST(Elements, AKnownNumberHasItsKnownBits) {
   EXPECT_EQ(static_cast<int>(memory[1]) << 8 | static_cast<int>(memory[0]), 0xC000);
   write_element(memory, DType::F16, 0x1p-24);
   EXPECT_EQ(static_cast<int>(memory[1]) << 8 | static_cast<int>(memory[0]), 0x0001);
+  write_element(memory, DType::F8E4M3, 448.0);
+  EXPECT_EQ(static_cast<int>(memory[0]), 0x7E);
+  write_element(memory, DType::F8E4M3, NAN);
+  EXPECT_EQ(static_cast<int>(memory[0]), 0x7F);
+  write_element(memory, DType::F8E5M2, 0.1875);
+  EXPECT_EQ(static_cast<int>(memory[0]), 0x32);
 }
 
 TEST(Elements, OffsetsFollowTheStrides) {
