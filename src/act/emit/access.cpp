@@ -31,4 +31,33 @@ std::vector<Access> accesses_of(const LoopKernel& kernel) {
   return all;
 }
 
+std::vector<BufferId> tensors_of(const LoopProgram& program, const LoopKernel& kernel) {
+  std::set<BufferId> used;
+  for (const Access& access : accesses_of(kernel)) used.insert(access.buffer);
+  std::vector<BufferId> tensors;
+  for (size_t b = 0; b < program.buffers.size(); ++b)
+    if (used.contains(static_cast<BufferId>(b))) tensors.push_back(static_cast<BufferId>(b));
+  return tensors;
+}
+
+std::vector<std::string> scalars_of(const LoopProgram& program, const LoopKernel& kernel) {
+  std::set<std::string> used;
+  for (const Value& value : kernel.values)
+    if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) used.insert(scalar->name);
+  std::vector<std::string> scalars;
+  for (const auto& [name, _] : program.scalars)
+    if (used.contains(name)) scalars.push_back(name);
+  return scalars;
+}
+
+std::set<BufferId> written_by(const LoopKernel& kernel) {
+  std::set<BufferId> written;
+  for (const Stage& stage : kernel.stages) {
+    for (const Store& store : stage.stores) written.insert(store.buffer);
+    for (const Store& store : stage.after_stores) written.insert(store.buffer);
+    for (const Accumulate& sum : stage.accumulates) written.insert(sum.buffer);
+  }
+  return written;
+}
+
 }  // namespace kw::act

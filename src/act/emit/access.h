@@ -1,5 +1,9 @@
-// Every buffer access of a kernel, whatever the target makes of it.
+// What a kernel reads, writes and is called with, whatever the target makes of it.
 #pragma once
+
+#include <set>
+#include <string>
+#include <vector>
 
 #include "act/loop/loop.h"
 
@@ -11,5 +15,10 @@ struct Access {
   bool slice = false;  // of an accumulation: without the buffer's first dimension
 };
 std::vector<Access> accesses_of(const LoopKernel& kernel);
+
+// In the program's order.
+std::vector<BufferId> tensors_of(const LoopProgram& program, const LoopKernel& kernel);
+std::vector<std::string> scalars_of(const LoopProgram& program, const LoopKernel& kernel);
+std::set<BufferId> written_by(const LoopKernel& kernel);
 
 }  // namespace kw::act

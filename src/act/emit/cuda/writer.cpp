@@ -59,22 +59,12 @@ KernelText Writer::run() {
 }
 
 void Writer::choose_parameters() {
-  std::set<BufferId> used;
-  for (const Access& access : accesses_of(kernel_)) used.insert(access.buffer);
-  for (const Stage& stage : kernel_.stages) {
-    for (const Store& store : stage.stores) text_.written.insert(store.buffer);
-    for (const Store& store : stage.after_stores) text_.written.insert(store.buffer);
-    for (const Accumulate& sum : stage.accumulates) text_.written.insert(sum.buffer);
-    text_.stages += !stage.loop.empty();
-  }
-  for (size_t b = 0; b < program_.buffers.size(); ++b)
-    if (used.contains(static_cast<BufferId>(b))) text_.tensors.push_back(static_cast<BufferId>(b));
+  text_.tensors = tensors_of(program_, kernel_);
+  text_.written = written_by(kernel_);
   text_.sizes = names_.sizes();
-  std::set<std::string> scalars;
-  for (const Value& value : kernel_.values)
-    if (const Scalar* scalar = std::get_if<Scalar>(&value.what)) scalars.insert(scalar->name);
-  for (const auto& [name, type] : program_.scalars)
-    if (scalars.contains(name)) text_.scalars.emplace_back(name, values_.expressions.scalar_type(name));
+  for (const Stage& stage : kernel_.stages) text_.stages += !stage.loop.empty();
+  for (const std::string& name : scalars_of(program_, kernel_))
+    text_.scalars.emplace_back(name, values_.expressions.scalar_type(name));
 }
 
 std::vector<std::string> Writer::parameter_list() const {
