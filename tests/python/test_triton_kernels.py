@@ -171,7 +171,7 @@ def test_strided_inputs_take_the_other_entry(generated):
 
 def test_a_row_that_registers_cannot_hold_is_read_again(generated):
     text = generated["softmax"]["files"]["softmax.py"]
-    assert "if BLOCK > 16384:" in text and 'eviction_policy="evict_first"' in text
+    assert "if BLOCK * d_y.dtype.element_ty.primitive_bitwidth > 8 * 65536:" in text and "evict_first" in text
     types = {parameter: torch.float32 for parameter in generated["softmax"]["manifest"]["types"]}
     run_both_passes(generated["softmax"], "softmax", types, {"rows": 2, "cols": 16400})
 

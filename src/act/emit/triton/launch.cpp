@@ -17,14 +17,16 @@ Tile element_tile(const std::string& columns) {
   return tile;
 }
 
-// Few warps make short work of a reduction; a long row wants more, so that its elements fit into registers.
-Tile row_tile(const std::string& length, const std::vector<std::string>& loaded) {
+// Few warps make short work of a reduction; a long row wants more, so that its elements fit into registers and a
+// multiprocessor has room for two programs: one row comes in while another one is reduced.
+Tile row_tile(const std::string& length, const std::vector<std::string>& loaded, bool keeps_sums) {
   Tile tile;
   tile.block = "next_pow2(" + length + ")";
   tile.rows = at_least("1", "1024//" + tile.block);
   const std::string few = at_most("8", at_least("4", tile.block + "//512"));
-  if (loaded.empty()) {
-    tile.warps = few + "*max(1, " + tile.block + "//32768*4)";
+  if (!keeps_sums) {
+    const std::string bytes = tile.block + (loaded.empty() ? "*2" : "*bytes(" + loaded.front() + ")");
+    tile.warps = at_most("32", few + "*max(1, " + bytes + "//16384)");
     return tile;
   }
   // Elements of four bytes take twice the registers of two, which are all taken where a row is long.

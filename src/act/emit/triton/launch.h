@@ -9,7 +9,7 @@
 namespace kw::act::triton {
 
 inline constexpr int64_t kLongestRow = 32768;  // elements of a row that one program holds
-inline constexpr int64_t kMostHeld = 16384;    // of them, of two tensors at once, that stay in registers
+inline constexpr int64_t kMostHeld = 65536;    // bytes of a row, of two tensors at once, that stay in registers
 inline const std::string kElements = "1024";   // elements of a program, each by itself: 16 bytes a thread in bf16
 inline const std::string kWholeTile = "2048";
 
@@ -18,8 +18,8 @@ struct Tile {
 };
 
 Tile element_tile(const std::string& columns);
-// `loaded`: of how many tensors a program that keeps sums has rows at once; 0: it keeps none.
-Tile row_tile(const std::string& length, const std::vector<std::string>& loaded);
+// `loaded`: the tensors of which a program has rows at once, first those that differ from row to row.
+Tile row_tile(const std::string& length, const std::vector<std::string>& loaded, bool keeps_sums);
 Tile streamed_tile(const std::string& length);
 // How many programs share the rows, where each keeps sums over its own.
 std::string row_workers(const std::string& points, const Tile& tile);

@@ -15,23 +15,34 @@ bool Writer::is_resident() const {
   return true;
 }
 
-// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache.
+// Where registers cannot hold so much of several rows until their reduction is done, they are read again, from the
+// cache.
 void Writer::reload(const Stage& stage, Lines& out) {
+  const std::vector<ValueId> roots = roots_of(stage);
+  std::set<ValueId> held;
+  const auto note = [&](ValueId v) {
+    if (expressions_.environment.contains(v) && meet(kernel_[v].axes, loop_)) held.insert(v);
+  };
+  for (ValueId root : roots) note(root);
+  for (ValueId v : pending(roots))
+    for (ValueId operand : operands_of(kernel_[v])) note(operand);
+  if (held.size() < 2) return;
   const std::map<ValueId, Text> before = expressions_.environment;
-  std::vector<ValueId> again;
   std::erase_if(expressions_.environment, [&](const auto& known) { return meet(kernel_[known.first].axes, loop_); });
-  for (ValueId v : pending(roots_of(stage)))
-    if (before.contains(v)) again.push_back(v);
-  if (again.empty()) {
-    expressions_.environment = before;
-    return;
-  }
+  std::vector<ValueId> again;
+  std::string of;
+  for (ValueId v : pending(roots))
+    if (before.contains(v)) {
+      again.push_back(v);
+      if (const Load* load = std::get_if<Load>(&kernel_[v].what); load && of.empty()) of = buffer(load->buffer).name;
+    }
   Lines lines;
   reloading_ = true;
   define(again, lines);
   reloading_ = false;
   expressions_.environment = before;
-  out.line("if BLOCK > " + std::to_string(kMostHeld) + ":");
+  if (of.empty()) return;
+  out.line("if BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * " + std::to_string(kMostHeld) + ":");
   for (const std::string& line : lines.all()) out.line("    " + line);
 }
 
@@ -69,15 +80,21 @@ void Writer::rows() {
     define(terms, body, stored);
     add_to_sums(sums, stage, body);
     define(roots_of(stage), body, stored);
-    for (ValueId r : stage.reductions) finish(r, reduce(r, masked(r), 1, true), body);
+    // What is written goes out while the rest is reduced.
     for (const Store& s : stage.stores) store(s, body);
+    for (ValueId r : stage.reductions) finish(r, reduce(r, masked(r), 1, true), body);
     after(stage, body);
   }
   close_sums(sums, ends);
   const std::string n = manifest_product(loop_), points = manifest_product(parallel_);
   const std::vector<std::string> fits = {n + " <= " + std::to_string(kLongestRow)};
+  std::vector<std::string> names;
+  for (const std::set<BufferId>& some : {per_row, loaded})
+    for (BufferId id : some)
+      if (const std::string& name = buffer(id).name; std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+  const Tile tile = row_tile(n, names, accumulates_);
   if (!accumulates_) {
-    const Tile tile = row_tile(n, {});
     Skeleton skeleton = Skeleton::load(kSkeletons, "rows");
     skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);
     skeleton.statements("body", body);
@@ -88,13 +105,6 @@ void Writer::rows() {
                      fits});
     return;
   }
-  // A pipeline holds the next rows of all of them.
-  std::vector<std::string> names;
-  for (const std::set<BufferId>& some : {per_row, loaded})
-    for (BufferId id : some)
-      if (const std::string& name = buffer(id).name; std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(name);
-  const Tile tile = row_tile(n, names);
   out_.workers = row_workers(points, tile);
   Skeleton skeleton = Skeleton::load(kSkeletons, "rows_with_sums");
   skeleton.name("row", row).name("column", column).expression("count", count).expression("length", length);

@@ -53,18 +53,10 @@ def fused_add_rms_norm_forward(
     residual_i = tl.load(residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
     x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
     residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
-    mean = tl.sum(residual_2 * residual_2, axis=1, keep_dims=True) / hidden
     tl.store(y1 + i_batch_seq * hidden + i_hidden, residual_2, mask=mask)
+    mean = tl.sum(residual_2 * residual_2, axis=1, keep_dims=True) / hidden
     rstd_i = tl.rsqrt(mean + eps)
     tl.store(rstd + i_batch_seq, rstd_i, mask=i_batch_seq < batch_seq)
-    if BLOCK > 16384:
-        residual_i = tl.load(
-            residual + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first"
-        ).to(tl.float32)
-        x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0, eviction_policy="evict_first").to(
-            tl.float32
-        )
-        residual_2 = (residual_i + x_i).to(x.dtype.element_ty).to(tl.float32)
     weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
     h_2 = residual_2 * rstd_i
     tl.store(y0 + i_batch_seq * hidden + i_hidden, weight_i * h_2.to(x.dtype.element_ty).to(tl.float32), mask=mask)

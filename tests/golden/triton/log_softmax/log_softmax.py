@@ -59,8 +59,6 @@ def log_softmax_backward(x, maximum, sum_exp, d_y, grad_x, tokens, vocab, ROWS: 
     mask = (token < tokens) & (i_vocab < vocab)
     d_y_i = tl.load(d_y + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
     sum = tl.sum(d_y_i, axis=1, keep_dims=True)
-    if BLOCK > 16384:
-        d_y_i = tl.load(d_y + token * vocab + i_vocab, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
     sum_exp_i = tl.load(sum_exp + token, mask=token < tokens, other=0)
     x_i = tl.load(x + token * vocab + i_vocab, mask=mask, other=0).to(tl.float32)
     maximum_i = tl.load(maximum + token, mask=token < tokens, other=0)
