@@ -101,7 +101,8 @@ class Pass:
             value = dict(known).get(buffer["name"])
             self.inputs[buffer["name"]] = fresh.to(probe.dtype(buffer["type"])) if value is None else value
         self.call = Call(manifest, name, self.inputs, {}, multiprocessors, sizes, types)
-        self.made = [b["name"] for b in buffers if b["role"] != "input"]
+        self.made = [b["name"] for b in buffers if b["role"] != "input" and "alias" not in b]
+        self.shared = [(b["name"], b["alias"]) for b in buffers if "alias" in b]
         self.call.allocate("cuda")
         self.tensors = self.call.tensors
         self.plan = []
@@ -124,6 +125,8 @@ class Pass:
         for name in self.made:
             like = self.tensors[name]
             tensors[name] = torch.empty(like.shape, dtype=like.dtype, device="cuda")
+        for name, same in self.shared:
+            tensors[name] = tensors[same]
         for kernel, grid, positional, slots, options in self.plan:
             kernel[grid](*[tensors[s] if s else p for s, p in zip(slots, positional)], **options)
         return tensors

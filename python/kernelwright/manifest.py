@@ -129,7 +129,9 @@ class Call:
     def allocate(self, device):
         """Outputs, saved values and workspace that the caller did not give."""
         for buffer in self.pass_["buffers"]:
-            if buffer["name"] not in self.tensors:
+            if "alias" in buffer:
+                self.tensors[buffer["name"]] = self.tensors[buffer["alias"]]
+            elif buffer["name"] not in self.tensors:
                 shape = [self.size(dimension) for dimension in buffer["shape"]]
                 self.tensors[buffer["name"]] = torch.empty(shape, dtype=self.dtype(buffer["type"]), device=device)
 

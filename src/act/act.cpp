@@ -7,6 +7,7 @@
 #include "act/emit/triton/emit.h"
 #include "act/loop/kernels.h"
 #include "act/pass_contract.h"
+#include "act/shared_gradients.h"
 #include "base/text.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
@@ -136,14 +137,19 @@ Result<Generated> generate_triton(const OpMath& math) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Triton);
   const std::vector<std::pair<std::string, const ir::Graph*>> graphs = graphs_of(math);
-  KW_TRY(const std::vector<LoopProgram> programs, programs_of(math));
+  OpMath written = math;
+  std::map<std::string, std::string> shared;
+  if (written.backward) shared = share_gradients(*written.backward);
+  KW_TRY(const std::vector<LoopProgram> programs, programs_of(written));
   std::vector<triton::PassOptions> passes;
   for (size_t i = 0; i < programs.size(); ++i) passes.push_back({graphs[i].first, &programs[i]});
   const std::string any =
       math.name + " for what " + math.name + ".py has no fast kernels for: any strides, long rows, fp64.";
   KW_TRY(triton::Emitted emitted, triton::emit(passes, {math.name, head(math, graphs), head_of_part(math, any)}));
   out.files = std::move(emitted.files);
-  for (size_t i = 0; i < programs.size(); ++i) KW_CHECK(manifest.add(programs[i], std::move(emitted.passes[i])));
+  for (size_t i = 0; i < programs.size(); ++i)
+    KW_CHECK(manifest.add(programs[i], std::move(emitted.passes[i]),
+                          i == 0 ? std::map<std::string, std::string>() : shared));
   out.manifest = std::move(manifest).take();
   KW_CHECK(kernel::check(out.manifest));
   return out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "act/loop/identifier.h"
 #include "base/text.h"
 
 namespace kw::act {
@@ -42,7 +43,8 @@ ManifestBuilder::ManifestBuilder(const OpMath& math, kernel::Target target) : ma
   manifest_.generator = kGenerator;
 }
 
-Status ManifestBuilder::add(const LoopProgram& program, kernel::Pass pass) {
+Status ManifestBuilder::add(const LoopProgram& program, kernel::Pass pass,
+                            const std::map<std::string, std::string>& shared) {
   const bool backward = !manifest_.passes.empty();
   for (size_t s = 0; s < program.symbols.size(); ++s)
     if (program.workers != static_cast<ir::SymbolId>(s)) {
@@ -72,6 +74,21 @@ Status ManifestBuilder::add(const LoopProgram& program, kernel::Pass pass) {
   pass.buffers.clear();
   for (const Buffer& b : program.buffers)
     if (b.role != Buffer::Role::Workspace) pass.buffers.push_back(buffer(program, b, backward));
+  Identifiers names;
+  for (const Buffer& b : program.buffers) names.take(b.name, "buffer");
+  for (const auto& [name, type] : program.scalars) names.take(name, "scalar");
+  for (const auto& [gradient, same] : shared) {
+    const auto holds =
+        std::find_if(program.buffers.begin(), program.buffers.end(), [&](const Buffer& b) { return b.tensor == same; });
+    Buffer twin = *holds;
+    twin.tensor = gradient;
+    twin.name = names.take(free_of_skeletons(gradient), "output");
+    kernel::Buffer result = buffer(program, twin, backward);
+    result.alias = holds->name;
+    const auto place = std::find_if(pass.buffers.begin(), pass.buffers.end(),
+                                    [&](const kernel::Buffer& b) { return b.name == holds->name; });
+    pass.buffers.insert(place + 1, std::move(result));
+  }
   for (kernel::Buffer& b : workspace) pass.buffers.push_back(std::move(b));
   if (!backward)
     for (const Buffer& b : program.buffers) forward_names_[b.tensor] = b.name;

@@ -12,8 +12,8 @@ class ManifestBuilder {
   ManifestBuilder(const OpMath& math, kernel::Target target);
 
   // The forward comes first. `pass` has its steps; its buffers are filled in here, except for those of workspace,
-  // which the target chose.
-  Status add(const LoopProgram& program, kernel::Pass pass);
+  // which the target chose. `shared`: gradients that another output holds too, which the program has not.
+  Status add(const LoopProgram& program, kernel::Pass pass, const std::map<std::string, std::string>& shared = {});
   kernel::Manifest take() && { return std::move(manifest_); }
 
  private:

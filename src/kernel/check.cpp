@@ -179,13 +179,15 @@ class Checker {
 
   static Found alias(const Pass& pass, const Buffer& buffer, const std::string& path) {
     if (buffer.role != Role::Output) return Flaw{path, fmt::format("{} is no output", buffer.name), ""};
-    const Buffer* input = pass.find(buffer.alias);
-    if (input == nullptr || input->role != Role::Input)
-      return Flaw{path, fmt::format("there is no input '{}'", buffer.alias),
-                  did_you_mean(buffer.alias, names_of(pass, {Role::Input}))};
-    if (input->type != buffer.type || input->shape != buffer.shape)
-      return Flaw{path, fmt::format("{} and {} differ in type or shape", buffer.name, input->name),
-                  "an output takes the memory of an input of the same type and shape"};
+    const Buffer* of = pass.find(buffer.alias);
+    const bool output = of != nullptr && of->role == Role::Output && of->alias.empty() && of < &buffer;
+    if (of == nullptr || (of->role != Role::Input && !output))
+      return Flaw{path, fmt::format("there is no input '{}', and no earlier output", buffer.alias),
+                  did_you_mean(buffer.alias, names_of(pass, {Role::Input, Role::Output}))};
+    if (of->type != buffer.type || of->shape != buffer.shape)
+      return Flaw{path, fmt::format("{} and {} differ in type or shape", buffer.name, of->name),
+                  "an output takes the memory of a buffer of the same type and shape"};
+    if (output) return {};
     for (const Buffer& other : pass.buffers)
       if (&other != &buffer && other.alias == buffer.alias)
         return Flaw{path, fmt::format("{} takes the memory of {} already", other.name, buffer.alias), ""};
@@ -345,6 +347,12 @@ class Checker {
     }
     for (std::size_t i = 0; i < pass.buffers.size(); ++i) {
       const Buffer& buffer = pass.buffers[i];
+      const bool shared = !buffer.alias.empty() && pass.find(buffer.alias)->role == Role::Output;
+      if (shared && written.contains(buffer.name))
+        return Flaw{at(path, "buffers", i),
+                    fmt::format("{} holds the values of {} already: no step writes them", buffer.alias, buffer.name),
+                    ""};
+      if (shared) continue;
       if (buffer.role == Role::Workspace ? !used.contains(buffer.name) : !written.contains(buffer.name))
         return Flaw{at(path, "buffers", i),
                     fmt::format("no step {} {}", buffer.role == Role::Workspace ? "uses" : "writes", buffer.name), ""};

@@ -37,7 +37,8 @@ struct Buffer {
   // pointwise op on them.
   std::vector<std::string> strides_like;
 
-  // The input whose memory this output takes (declared in-place). Such an input is not intact after the pass.
+  // The input whose memory this output takes (declared in-place): it is not intact after the pass. Or an earlier output
+  // that holds this one's values too: two gradients that are one.
   std::string alias;
 
   // In a backward pass: an input that is the cotangent of this output of the forward pass, or an output that is the

@@ -50,7 +50,12 @@ Result<PassSpeed> speed_of(const Subject& subject, device::Device& device, const
     KW_TRY(const kernel::Tensor tensor, kernel::describe(buffer, kernels.types, facts));
     facts.tensors[buffer.name] = tensor;
     const bool read_only = buffer.role == kernel::Role::Input;
-    if (!buffer.alias.empty()) return bad_input("a pass that overwrites its input is not timed");
+    if (!buffer.alias.empty()) {
+      if (pass.find(buffer.alias)->role == kernel::Role::Input)
+        return bad_input("a pass that overwrites its input is not timed");
+      KW_CHECK(arena.add_alias(buffer.name, buffer.alias));
+      continue;
+    }
     KW_CHECK(arena.add(buffer.name, tensor, read_only ? device::Arena::Access::Read : device::Arena::Access::Write));
   }
   KW_CHECK(plain.add_buffers(arena, work));

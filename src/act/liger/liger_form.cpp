@@ -4,29 +4,10 @@
 
 #include <algorithm>
 
-#include "ir/graph.h"
+#include "act/shared_gradients.h"
 
 namespace kw::act::liger {
 namespace {
-
-// Takes away gradients that are another gradient's value.
-std::map<std::string, std::string> share_gradients(ir::Graph& backward) {
-  std::map<std::string, std::string> shared;
-  std::vector<ir::Output> kept;
-  for (const ir::Output& output : backward.outputs) {
-    const auto same = std::find_if(kept.begin(), kept.end(), [&](const ir::Output& other) {
-      return other.node == output.node && other.dims == output.dims;
-    });
-    if (same == kept.end())
-      kept.push_back(output);
-    else
-      shared[output.name] = same->name;
-  }
-  if (shared.empty()) return shared;
-  backward.outputs = std::move(kept);
-  backward = ir::GraphBuilder(backward).finish();
-  return shared;
-}
 
 Status may_serve(const profile::Profile& profile) {
   const std::string cannot = fmt::format("{} cannot become a Liger op: ", profile.name);

@@ -122,7 +122,11 @@ const Bad kBad[] = {
     {"SavedAsAnother", "\"rstd\", \"role\": \"input\", \"type\": \"T|f32\"",
      "\"rstd\", \"role\": \"input\", \"type\": \"f32\"", "'rstd' has another type or shape in the forward pass"},
     {"GradientOfNothing", "\"gradient_of\": \"w\"", "\"gradient_of\": \"y\"", "the forward pass has no input 'y'"},
-    {"AliasOfNothing", "\"alias\": \"dy\"", "\"alias\": \"dw\"", "there is no input 'dw'"},
+    {"AliasOfNothing", "\"alias\": \"dy\"", "\"alias\": \"dz\"", "there is no input 'dz', and no earlier output"},
+    {"AliasOfALaterOutput", "\"alias\": \"dy\"", "\"alias\": \"dw\"", "there is no input 'dw', and no earlier output"},
+    {"AliasOfWorkspace", "\"alias\": \"dy\"", "\"alias\": \"partial\"",
+     "there is no input 'partial', and no earlier output"},
+    {"AliasOfAnAlias", "\"gradient_of\": \"w\"", "\"alias\": \"dx\"", "there is no input 'dx', and no earlier output"},
     {"AliasOfAnotherType", "\"alias\": \"dy\"", "\"alias\": \"w\"", "dx and w differ in type or shape"},
     {"StridesLikeNothing", "\"alias\": \"dy\"", "\"strides_like\": [\"y\"]", "there is no input 'y'"},
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "example_manifest.h"
 
@@ -57,6 +59,24 @@ TEST(Manifest, EveryFieldSurvives) {
   const auto again = manifest_from_json(to_json(manifest), "m.json");
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(*again, manifest);
+}
+
+TEST(Manifest, AnOutputMayBeAnEarlierOneWhichNoStepThenWritesTwice) {
+  Manifest manifest = norm_manifest();
+  Pass& backward = manifest.passes[1];
+  const auto dx = std::find_if(backward.buffers.begin(), backward.buffers.end(),
+                               [](const Buffer& buffer) { return buffer.name == "dx"; });
+  dx->alias.clear();
+  backward.buffers.insert(dx + 1, {"dz", Role::Output, "T", {"rows", "cols"}, {}, "dx"});
+  ASSERT_TRUE(check(manifest)) << render(check(manifest).error());
+  const auto again = manifest_from_json(to_json(manifest), "m.json");
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(*again, manifest);
+  backward.steps.push_back({Step::Kind::Fill, {}, "dz", 0});
+  const auto twice = check(manifest);
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("dx holds the values of dz already"), std::string::npos)
+      << twice.error().message;
 }
 
 TEST(Manifest, CanonicalTextIsStable) {

@@ -70,7 +70,6 @@ def fused_add_rms_norm_backward(
     d_y0,
     d_y1,
     grad_x,
-    grad_residual,
     grad_weight_slices,
     batch_seq,
     hidden,
@@ -97,9 +96,9 @@ def fused_add_rms_norm_backward(
         d_y1_i = tl.load(d_y1 + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         product_2 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * y1_i)
         d_h = rounded * rstd_i + product_2
-        d_residual = (d_y1_i + d_h.to(y1.dtype.element_ty).to(tl.float32)).to(y1.dtype.element_ty).to(tl.float32)
-        tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_residual, mask=mask)
-        tl.store(grad_residual + i_batch_seq * hidden + i_hidden, d_residual, mask=mask)
+        tl.store(
+            grad_x + i_batch_seq * hidden + i_hidden, d_y1_i + d_h.to(y1.dtype.element_ty).to(tl.float32), mask=mask
+        )
     tl.store(
         grad_weight_slices + worker * hidden + i_hidden,
         tl.sum(grad_weight_sum, axis=0, keep_dims=True),

@@ -99,7 +99,6 @@ def fused_add_rms_norm_backward_general(
     d_y0,
     d_y1,
     grad_x,
-    grad_residual,
     grad_weight_slices,
     weight_stride_0,
     y1_stride_0,
@@ -116,9 +115,6 @@ def fused_add_rms_norm_backward_general(
     grad_x_stride_0,
     grad_x_stride_1,
     grad_x_stride_2,
-    grad_residual_stride_0,
-    grad_residual_stride_1,
-    grad_residual_stride_2,
     batch,
     seq,
     hidden,
@@ -183,18 +179,9 @@ def fused_add_rms_norm_backward_general(
             )
             h = y1_i.to(tl.float32)
             d_h = rounded.to(tl.float32) * rstd_i + 2.0 * (quotient * h)
-            d_residual = wide((d_y1_i + wide(d_h.to(y1.dtype.element_ty))).to(y1.dtype.element_ty))
             tl.store(
                 grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_hidden * grad_x_stride_2,
-                d_residual,
-                mask=mask,
-            )
-            tl.store(
-                grad_residual
-                + i_batch * grad_residual_stride_0
-                + i_seq * grad_residual_stride_1
-                + i_hidden * grad_residual_stride_2,
-                d_residual,
+                d_y1_i + wide(d_h.to(y1.dtype.element_ty)),
                 mask=mask,
             )
 
