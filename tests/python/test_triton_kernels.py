@@ -176,6 +176,14 @@ def test_a_row_that_registers_cannot_hold_is_read_again(generated):
     run_both_passes(generated["softmax"], "softmax", types, {"rows": 2, "cols": 16400})
 
 
+def test_a_row_beside_two_sums_that_registers_cannot_hold_is_read_again(generated):
+    answer = generated["layer_norm"]
+    backward = answer["files"]["layer_norm.py"].split("def layer_norm_backward(")[1]
+    assert "if BLOCK >= 16384:\n            x_i = tl.load(" in backward
+    types = {parameter: torch.float32 for parameter in answer["manifest"]["types"]}
+    run_both_passes(answer, "layer_norm", types, {"rows": 5, "cols": 8200})
+
+
 def test_a_row_too_long_for_one_program_goes_by_in_tiles(generated):
     answer = generated["softmax"]
     inputs = {"x": torch.randn((2, 33000), generator=torch.Generator().manual_seed(5))}

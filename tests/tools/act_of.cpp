@@ -9,6 +9,7 @@
 
 #include "act/act.h"
 #include "ir/derivative/derivative.h"
+#include "ir/derivative/known_means.h"
 #include "ir/partition.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/parse.h"
@@ -25,8 +26,9 @@ Result<act::OpMath> math_of(const ir::Graph& graph) {
   math.forward = graph;
   Result<ir::Graph> joint = ir::differentiate(graph);
   if (!joint || joint->outputs.size() == graph.outputs.size()) return math;
-  const ir::Graph simple = ir::simplify(*joint);
-  const ir::Partition cut = ir::partition(simple, static_cast<int>(graph.outputs.size()));
+  const int results = static_cast<int>(graph.outputs.size());
+  const ir::Graph simple = ir::without_known_means(ir::simplify(*joint), results);
+  const ir::Partition cut = ir::partition(simple, results);
   math.forward = ir::forward_with_saved(simple, cut);
   math.backward = ir::backward_graph(simple, cut);
   for (size_t i = graph.outputs.size(); i < math.forward.outputs.size(); ++i)

@@ -15,34 +15,52 @@ bool Writer::is_resident() const {
   return true;
 }
 
-// Where registers cannot hold so much of several rows until their reduction is done, they are read again, from the
-// cache.
-void Writer::reload(const Stage& stage, Lines& out) {
-  const std::vector<ValueId> roots = roots_of(stage);
+// What a stage takes from earlier ones along the row: it stays in registers in between.
+std::set<ValueId> Writer::held_for(const Stage& stage) const {
   std::set<ValueId> held;
+  const std::vector<ValueId> roots = roots_of(stage);
   const auto note = [&](ValueId v) {
     if (expressions_.environment.contains(v) && meet(kernel_[v].axes, loop_)) held.insert(v);
   };
   for (ValueId root : roots) note(root);
   for (ValueId v : pending(roots))
     for (ValueId operand : operands_of(kernel_[v])) note(operand);
-  if (held.size() < 2) return;
+  return held;
+}
+
+// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache: all of
+// it, or, beside sums, what one tensor tells, if the rest then fits.
+void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
+  const std::set<ValueId> held = held_for(stage);
+  if (held.size() + sums < 2) return;
   const std::map<ValueId, Text> before = expressions_.environment;
   std::erase_if(expressions_.environment, [&](const auto& known) { return meet(kernel_[known.first].axes, loop_); });
-  std::vector<ValueId> again;
+  std::set<ValueId> again;
   std::string of;
-  for (ValueId v : pending(roots))
-    if (before.contains(v)) {
-      again.push_back(v);
-      if (const Load* load = std::get_if<Load>(&kernel_[v].what); load && of.empty()) of = buffer(load->buffer).name;
-    }
+  size_t rows = held.size() + sums, kept = rows;
+  for (ValueId v : held) {
+    std::set<BufferId> loaded;
+    const std::vector<ValueId> needed = pending({v});
+    for (ValueId n : needed)
+      if (const Load* load = std::get_if<Load>(&kernel_[n].what)) loaded.insert(load->buffer);
+    if (loaded.empty() || (sums > 0 && loaded.size() > 1)) continue;
+    if (of.empty()) of = buffer(*loaded.begin()).name;
+    --kept;
+    for (ValueId n : needed)
+      if (before.contains(n)) again.insert(n);
+  }
   Lines lines;
   reloading_ = true;
-  define(again, lines);
+  define({again.begin(), again.end()}, lines);
   reloading_ = false;
   expressions_.environment = before;
-  if (of.empty()) return;
-  out.line("if BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * " + std::to_string(kMostHeld) + ":");
+  int64_t too_long = 1;
+  while (too_long * static_cast<int64_t>(rows) < kRegisters) too_long *= 2;
+  const bool fits = too_long <= kLongestRow && too_long * static_cast<int64_t>(kept) < kRegisters;
+  if (again.empty() || (sums > 0 && !fits)) return;
+  out.line(sums > 0
+               ? "if BLOCK >= " + std::to_string(too_long) + ":"
+               : "if BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * " + std::to_string(kMostHeld) + ":");
   for (const std::string& line : lines.all()) out.line("    " + line);
 }
 
@@ -68,12 +86,14 @@ void Writer::rows() {
       loaded.insert(load->buffer);
       if (meet(axes_of_access(load->at), parallel_)) per_row.insert(load->buffer);
     }
-  const bool reloads = !accumulates_ && per_row.size() > 1;
+  const auto lanes = static_cast<size_t>(
+      std::count_if(sums.begin(), sums.end(), [](const Sum& sum) { return sum.kind == Sum::Kind::Lanes; }));
+  const bool reloads = accumulates_ ? lanes > 0 : per_row.size() > 1;
   body.append(positions(row, parallel_));
   for (const Stage& stage : kernel_.stages) {
     std::set<ValueId> stored;
     for (const Store& s : stage.stores) stored.insert(s.value);
-    if (reloads && !stage.loop.empty()) reload(stage, body);
+    if (reloads && !stage.loop.empty()) reload(stage, lanes, body);
     // What goes into a sum is then done with: fewer values of a row are held at once.
     std::vector<ValueId> terms;
     for (const Accumulate& sum : stage.accumulates) terms.push_back(sum.value);

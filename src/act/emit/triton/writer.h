@@ -40,7 +40,8 @@ class Writer {
   void once();
   void elements();
   void rows();
-  void reload(const Stage& stage, Lines& out);
+  std::set<ValueId> held_for(const Stage& stage) const;
+  void reload(const Stage& stage, size_t sums, Lines& out);
   bool is_resident() const;  // a row fits into one program, where it is short enough
   void streamed_rows();
   void columns();

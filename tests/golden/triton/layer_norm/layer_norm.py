@@ -96,6 +96,9 @@ def layer_norm_backward(
         product_2 = product * rstd_i
         sum = tl.sum(tl.where(mask, product * difference, 0.0), axis=1, keep_dims=True)
         sum_2 = tl.sum(tl.where(mask, product_2, 0.0), axis=1, keep_dims=True)
+        if BLOCK >= 16384:
+            x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+            difference = x_i - mean_i
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
         difference_2 = product_2 + 2.0 * (quotient * difference) - (sum_2 / cols + 0.0 * quotient)
         tl.store(grad_x + row * cols + col, difference_2, mask=mask)
