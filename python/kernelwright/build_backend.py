@@ -243,6 +243,7 @@ def link(compiler, objects, library, torch, options):
 def build(root=HERE, targets=None, march=MARCH, jobs=None, architectures=None, timed=None):
     """Compiles the package's library into it; returns what it was built with. `timed` is called with each step's kind,
     file and seconds of the processor."""
+    root = Path(root).resolve()  # included by its name from a file of the build folder
     plan = json.loads((root / "csrc" / "build.json").read_text())
     source, folder = root / "csrc", root / "build"
     gpu = (targets is None or "cuda" in targets) and any(op["images"] for op in plan["ops"])

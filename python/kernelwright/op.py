@@ -197,6 +197,15 @@ def empty(near, shape, dtype, like=()):
     return near.new_empty_strided(shape, compute_elementwise_output_strides(*like), dtype=dtype)
 
 
+def placed(tensor, shape):
+    """A tensor as an operand of one of this shape, of which it may hold more than is read: its strides are what counts."""
+    strides = [0] * (len(shape) - tensor.dim()) + [
+        0 if own == 1 and size != 1 else stride
+        for own, size, stride in zip(tensor.shape, shape[len(shape) - tensor.dim() :], tensor.stride(), strict=True)
+    ]
+    return tensor.new_empty_strided(shape, strides)
+
+
 def pointwise(shape, *operands):
     """As a pointwise op on these, all of this shape, lays its result out."""
     return operands[0].new_empty_strided(shape, compute_elementwise_output_strides(*operands))

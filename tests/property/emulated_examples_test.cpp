@@ -20,6 +20,16 @@ TEST_P(EmulatedExamples, AgreeWithTheOracleInEveryOrder) {
   expect_example(GetParam(), options);
 }
 
+TEST_P(EmulatedExamples, AgreeWithTheOracleAsAPackageHasThem) {
+  SweepOptions options;
+  options.where = Where::Emulation;
+  options.shapes = slow_tests() ? 20 : 6;
+  options.types = slow_tests() ? TypeChoice::Two : TypeChoice::One;
+  options.most = 6'000;
+  options.longest = 20'001;
+  expect_packaged_example(GetParam(), options);
+}
+
 TEST_P(EmulatedExamples, AreCleanUnderTheSanitizers) {
   SweepOptions options;
   options.where = Where::SanitizedEmulation;

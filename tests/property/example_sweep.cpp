@@ -6,6 +6,8 @@
 #include <iostream>
 
 #include "../unit/act/loop_agreement.h"
+#include "act/package/op_form.h"
+#include "act/package/partial_backward.h"
 #include "example_profiles.h"
 #include "ir/random/dice.h"
 
@@ -80,47 +82,43 @@ std::vector<Types> type_choices(const ir::Graph& graph, TypeChoice choice) {
   return choices;
 }
 
-}  // namespace
-
-void expect_example(const std::string& name, const SweepOptions& options) {
-  profile::Profile profile = example_profile(name);
-  if (!options.family.empty()) take_family(profile, options.family);
-  const auto math = act::math_of(profile);
-  ASSERT_TRUE(math) << render(math.error());
-  auto kernels = KernelPass::make(*math, options.where);
+void expect_op(const act::OpMath& op, const SweepOptions& options,
+               const std::vector<profile::ScheduleRow>& schedules = {}) {
+  const std::string& name = op.name;
+  auto kernels = KernelPass::make(op, options.where, schedules);
   ASSERT_TRUE(kernels) << render(kernels.error());
-  const std::vector<Types> choices = type_choices(math->forward, options.types);
+  const std::vector<Types> choices = type_choices(op.forward, options.types);
   kernels->compile_for(choices);
   uint64_t seed = 1;
   for (char c : name) seed = seed * 31 + static_cast<unsigned char>(c);
   ir::random::Dice dice(seed);
   for (size_t number = 0; number < options.shapes; ++number) {
-    const Sizes sizes = draw_sizes(math->forward, dice, number, options);
-    ir::Environment call = act::test::inputs_for(math->forward, sizes, number + 1);
+    const Sizes sizes = draw_sizes(op.forward, dice, number, options);
+    ir::Environment call = act::test::inputs_for(op.forward, sizes, number + 1);
     if (number % 2)  // distributions and the like: between 0 and 1
       for (auto& [name, array] : call.inputs)
         for (double& value : array.values) value = (value + 2.001) / 4.002;
     if (number % 3 == 1)
-      for (const ir::Input& input : math->forward.inputs)
+      for (const ir::Input& input : op.forward.inputs)
         if (input.kind == ir::InputKind::Scalar && input.type.floating() && input.default_value)
           call.inputs[input.name] = ir::Array::scalar(input.default_value->number() * 1.25);
     for (const Types& types : choices) {
       const Layout layout = kLayouts[number % std::size(kLayouts)];
       const std::string what = name + text(sizes, types);
       // The backward takes what the forward saved.
-      const ir::Graph bound = ir::bind_types(math->forward, with_defaults(math->forward, types));
-      const ir::Environment rounded_call = rounded(math->forward, types, call);
+      const ir::Graph bound = ir::bind_types(op.forward, with_defaults(op.forward, types));
+      const ir::Environment rounded_call = rounded(op.forward, types, call);
       auto saved = ir::interpret(bound, rounded_call, {.semantics = ir::Semantics::Rounded});
       ASSERT_TRUE(saved) << what << render(saved.error());
       kernels->expect_oracle(what + " forward", types, call, layout, 0);
       if (testing::Test::HasFatalFailure()) break;
-      if (!math->backward) continue;
-      ir::Environment backward = act::test::inputs_for(*math->backward, sizes, 100 + number);
+      if (!op.backward) continue;
+      ir::Environment backward = act::test::inputs_for(*op.backward, sizes, 100 + number);
       for (size_t i = 0; i < bound.outputs.size(); ++i)
         if (backward.inputs.contains(bound.outputs[i].name)) backward.inputs[bound.outputs[i].name] = (*saved)[i];
       for (auto& [name, array] : backward.inputs)
         if (auto given = rounded_call.inputs.find(name); given != rounded_call.inputs.end()) array = given->second;
-      for (const ir::Input& input : math->backward->inputs)
+      for (const ir::Input& input : op.backward->inputs)
         if (auto given = call.inputs.find(input.name); given != call.inputs.end())
           backward.inputs.try_emplace(input.name, given->second);
       kernels->expect_oracle(what + " backward", types, backward, layout, 1);
@@ -132,6 +130,26 @@ void expect_example(const std::string& name, const SweepOptions& options) {
     }
   }
   EXPECT_EQ(kernels->compilations(), static_cast<int>(choices.size()));
+}
+
+}  // namespace
+
+void expect_example(const std::string& name, const SweepOptions& options) {
+  profile::Profile profile = example_profile(name);
+  if (!options.family.empty()) take_family(profile, options.family);
+  const auto math = act::math_of(profile);
+  ASSERT_TRUE(math) << render(math.error());
+  expect_op(*math, options);
+}
+
+void expect_packaged_example(const std::string& name, const SweepOptions& options) {
+  const profile::Profile profile = example_profile(name);
+  const auto math = act::math_of(profile);
+  ASSERT_TRUE(math) << render(math.error());
+  const std::vector<profile::ScheduleRow> schedules = act::packaged_schedules({});
+  expect_op(*math, options, schedules);
+  for (const act::PartialBackward& some : act::partial_backwards(*math, profile))
+    expect_op(some.math, options, schedules);
 }
 
 }  // namespace kw::test

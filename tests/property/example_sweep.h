@@ -26,5 +26,7 @@ struct SweepOptions {
 };
 
 void expect_example(const std::string& name, const SweepOptions& options);
+// Its passes as a package has them: with a package's schedules, and the backwards for some gradients alone.
+void expect_packaged_example(const std::string& name, const SweepOptions& options);
 
 }  // namespace kw::test

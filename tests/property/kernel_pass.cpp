@@ -37,12 +37,13 @@ Result<KernelPass> KernelPass::make(const std::string& name, const ir::Graph& gr
   return make(math, where);
 }
 
-Result<KernelPass> KernelPass::make(const act::OpMath& math, Where where) {
+Result<KernelPass> KernelPass::make(const act::OpMath& math, Where where,
+                                    const std::vector<profile::ScheduleRow>& schedules) {
   KernelPass pass;
   pass.where_ = where;
   pass.graphs_ = {math.forward};
   if (math.backward) pass.graphs_.push_back(*math.backward);
-  KW_TRY(pass.generated_, act::generate(math, device_of(where).target()));
+  KW_TRY(pass.generated_, act::generate(math, device_of(where).target(), schedules));
   return pass;
 }
 

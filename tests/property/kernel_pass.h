@@ -38,7 +38,8 @@ class KernelPass {
  public:
   // `graph` as a whole op of one pass, or the rule that refuses it.
   static Result<KernelPass> make(const std::string& name, const ir::Graph& graph, Where where);
-  static Result<KernelPass> make(const act::OpMath& math, Where where);
+  static Result<KernelPass> make(const act::OpMath& math, Where where,
+                                 const std::vector<profile::ScheduleRow>& schedules = {});
 
   const act::Generated& generated() const { return generated_; }
   // Runs the kernels on the call's inputs and expects every output within the oracle's bound; nothing outside is

@@ -83,7 +83,7 @@ class Python {
       if (one.dims) return fmt::format("_op.seen({}, {}, {})", one.input, shape, pieces(one));
       const Buffer* input = find(inputs_, one.input);
       const bool same = outermost && input != nullptr && input->shape == output_.shape;
-      return same ? one.input : fmt::format("{}.expand({})", one.input, shape);
+      return same ? one.input : fmt::format("_op.placed({}, {})", one.input, shape);
     }
     if (!one.dims) return made(one, shape, rank);
     const std::size_t own = ir::base_rank(one, rank);

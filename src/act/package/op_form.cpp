@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "act/package/partial_backward.h"
 #include "base/text.h"
 #include "ir/graph.h"
 #include "ir/text/parse.h"
@@ -16,16 +17,6 @@ namespace {
 using kernel::Argument;
 using kernel::Buffer;
 using kernel::Role;
-
-// A package is compiled where it is installed: kernels that take long to compile and serve few calls are left out,
-// unless a schedule asks for them.
-std::vector<profile::ScheduleRow> lean(const std::vector<profile::ScheduleRow>& given) {
-  std::vector<profile::ScheduleRow> rows;
-  for (const char* pass : {"forward", "backward"})
-    rows.push_back({.target = "cuda", .pass = pass, .parameters = {{"held_ragged", "0"}}});
-  rows.insert(rows.end(), given.begin(), given.end());
-  return rows;
-}
 
 template <class Range, class Value>
 bool has(const Range& range, const Value& value) {
@@ -136,40 +127,6 @@ std::vector<kernel::TypeBinding> mixtures_of(const kernel::Manifest& manifest, c
   return mixtures;
 }
 
-// The backward pass for some gradients alone.
-struct Variant {
-  std::string suffix;                // x
-  std::vector<std::string> outputs;  // grad_x
-};
-
-// A weight's gradient is a sum over everything else, and often not wanted (adapters are trained, the model is not); of
-// several tensors one may be a constant (the teacher of a distillation; where there are weights, these are it). Each of
-// these has a pass of its own; any other choice computes a gradient too many.
-std::vector<Variant> variants_of(const OpMath& math, const profile::Profile& profile) {
-  std::vector<std::string> tensors, weights;
-  for (const ir::Output& output : math.backward->outputs) {
-    const bool summed = std::any_of(profile.plan.weight_gradients.begin(), profile.plan.weight_gradients.end(),
-                                    [&](const auto& weight) { return output.name == "grad_" + weight.input; });
-    (summed ? weights : tensors).push_back(output.name);
-  }
-  constexpr std::size_t kMost = 3;
-  std::vector<Variant> variants;
-  if (weights.empty() && tensors.size() > 1 && tensors.size() <= kMost)
-    for (const std::string& output : tensors) variants.push_back({output.substr(5), {output}});
-  if (!tensors.empty() && !weights.empty())
-    variants.push_back({tensors.size() == 1 ? tensors[0].substr(5) : "tensors", tensors});
-  for (Variant& variant : variants) std::replace(variant.suffix.begin(), variant.suffix.end(), '.', '_');
-  return variants;
-}
-
-OpMath with_gradients(const OpMath& math, const Variant& variant) {
-  OpMath some = math;
-  some.name = math.name + "_" + variant.suffix;
-  std::erase_if(some.backward->outputs, [&](const ir::Output& output) { return !has(variant.outputs, output.name); });
-  some.backward = ir::GraphBuilder(*some.backward).finish();
-  return some;
-}
-
 // A gradient may have a type that no tensor of its pass shows (of a weight that its own gradient does not depend on).
 // Then the pass is handed the tensor itself, for its type alone; it is there anyway.
 Status show_types(const OpPass& forward, OpPass& pass) {
@@ -189,6 +146,14 @@ Status show_types(const OpPass& forward, OpPass& pass) {
 }
 
 }  // namespace
+
+std::vector<profile::ScheduleRow> packaged_schedules(const std::vector<profile::ScheduleRow>& given) {
+  std::vector<profile::ScheduleRow> rows;
+  for (const char* pass : {"forward", "backward"})
+    rows.push_back({.target = "cuda", .pass = pass, .parameters = {{"held_ragged", "0"}}});
+  rows.insert(rows.end(), given.begin(), given.end());
+  return rows;
+}
 
 Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Target>& targets) {
   const profile::Profile& profile = kernel.profile;
@@ -212,20 +177,18 @@ Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Targ
   KW_TRY(const ir::Graph read, ir::text::parse(profile.math.read, "math.read"));
   form.reference_function = read.name;
   form.passes.push_back({"forward"});
-  std::vector<Variant> variants;
-  if (math.backward) {
-    form.passes.push_back({"backward"});
-    variants = variants_of(math, profile);
-    for (const Variant& variant : variants) form.passes.push_back({"backward_" + variant.suffix});
-  }
-  const std::vector<profile::ScheduleRow> schedules = lean(kernel.schedules);
+  if (math.backward) form.passes.push_back({"backward"});
+  const std::size_t whole = form.passes.size();
+  const std::vector<PartialBackward> partial = partial_backwards(math, profile);
+  for (const PartialBackward& some : partial) form.passes.push_back({"backward_" + some.suffix});
+  const std::vector<profile::ScheduleRow> schedules = packaged_schedules(kernel.schedules);
   for (const kernel::Target target : targets) {
     KW_TRY(const Generated generated, generate(math, target, schedules));
-    for (std::size_t i = 0; i < form.passes.size() - variants.size(); ++i)
+    for (std::size_t i = 0; i < whole; ++i)
       KW_CHECK(add(form.passes[i], generated, *generated.manifest.find(form.passes[i].name)));
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      KW_TRY(const Generated some, generate(with_gradients(math, variants[i]), target, schedules));
-      KW_CHECK(add(form.passes[form.passes.size() - variants.size() + i], some, *some.manifest.find("backward")));
+    for (std::size_t i = 0; i < partial.size(); ++i) {
+      KW_TRY(const Generated some, generate(partial[i].math, target, schedules));
+      KW_CHECK(add(form.passes[whole + i], some, *some.manifest.find("backward")));
     }
     form.sizes = generated.manifest.sizes;
     form.scalars = generated.manifest.scalars;

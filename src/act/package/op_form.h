@@ -52,6 +52,10 @@ struct OpForm {
   const OpPass* backward() const { return passes.size() > 1 ? &passes[1] : nullptr; }
 };
 
+// A package is compiled where it is installed: kernels that take long to compile and serve few calls are left out,
+// unless a schedule asks for them.
+std::vector<profile::ScheduleRow> packaged_schedules(const std::vector<profile::ScheduleRow>& given);
+
 Result<OpForm> op_form(const Ingredients& kernel, const std::vector<kernel::Target>& targets);
 
 // The schema of a pass, as PyTorch reads it: "_rms_norm_forward(Tensor x, Tensor weight, float eps=1e-6) -> (Tensor,

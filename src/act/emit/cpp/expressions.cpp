@@ -90,6 +90,11 @@ std::string Expressions::as(ValueId value, const std::string& cpp_type) {
   return convert(of(value), cpp_type).text;
 }
 
+std::string Expressions::factor(ValueId value, const std::string& cpp_type) {
+  if (std::holds_alternative<Number>(kernel_[value].what)) return as(value, cpp_type);
+  return inside(convert(of(value), cpp_type), Binding::Product, true);
+}
+
 std::string Expressions::stored(ValueId value, ir::Type type) {
   const std::string cpp_type = types_.stored(type);
   if (const Number* number = std::get_if<Number>(&kernel_[value].what)) {

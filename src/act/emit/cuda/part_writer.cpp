@@ -198,13 +198,13 @@ std::string PartWriter::tile_sum(const Factored& product, const std::string& typ
   if (sum == known.end()) {
     const std::string part = names_.fresh(name + "_part");
     std::string term;
-    for (ValueId v : product.terms) term += (term.empty() ? "" : " * ") + values_.expressions.as(v, type);
+    for (ValueId v : product.terms) term += (term.empty() ? "" : " * ") + values_.expressions.factor(v, type);
     text.before_tile.line(type + " " + part + " = 0;");
     text.body.element.line(part + " += " + term + ";");
     sum = known.emplace(std::pair(product.terms, type), part).first;
   }
   std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
-  for (ValueId v : product.factors) all += " * " + values_.expressions.as(v, type);
+  for (ValueId v : product.factors) all += " * " + values_.expressions.factor(v, type);
   return all;
 }
 
