@@ -32,6 +32,18 @@ KW_DEVICE float f16_value(uint16_t bits) {
   return value;
 }
 
+// Products of two halves of a word, each rounded once.
+KW_DEVICE uint32_t bf16_products(uint32_t a, uint32_t b) {
+  uint32_t result;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(0x80008000u));  // and -0: the product
+  return result;
+}
+KW_DEVICE uint32_t f16_products(uint32_t a, uint32_t b) {
+  uint32_t result;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+
 // 1 / x, to one unit in the last place.
 KW_DEVICE float reciprocal(float x) {
   float result;

@@ -56,6 +56,23 @@ struct alignas(2 * N < 16 ? 2 * N : 16) Vector<T, N, true> {
   KW_DEVICE Element operator[](int i) { return {words[i / 2], i % 2 * 16}; }
 };
 
+// Products of elements, rounded to their type. That of two narrow numbers is exact in the wide type: one rounding is
+// all there is, and a pair takes one instruction.
+KW_DEVICE uint32_t pair_products(bf16, uint32_t a, uint32_t b) { return bf16_products(a, b); }
+KW_DEVICE uint32_t pair_products(f16, uint32_t a, uint32_t b) { return f16_products(a, b); }
+template <class T, int N>
+KW_DEVICE Vector<T, N> products(const Vector<T, N>& a, const Vector<T, N>& b, bool whole) {
+  Vector<T, N> result;
+  if constexpr (sizeof(T) == 2 && N % 2 == 0) {
+    KW_UNROLL
+    for (int i = 0; i < N / 2; ++i) result.words[i] = pair_products(T(), a.words[i], b.words[i]);
+  } else {
+    KW_UNROLL
+    for (int k = 0; k < (whole ? N : 1); ++k) result[k] = T(wide<T>(a[k]) * wide<T>(b[k]));
+  }
+  return result;
+}
+
 // What the machine moves at once.
 template <int kBytes>
 struct word_of;

@@ -51,6 +51,13 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   }
 };
 
+template <class T, int N>
+KW_DEVICE Vector<T, N> products(const Vector<T, N>& a, const Vector<T, N>& b, bool whole) {
+  Vector<T, N> result;
+  for (int k = 0; k < (whole ? N : 1); ++k) result[k] = T(wide<T>(a[k]) * wide<T>(b[k]));
+  return result;
+}
+
 template <int N, class T>
 KW_DEVICE Vector<T, N> load_vector(const T* from, emulate::Place place = KW_PLACE) {
   return emulate::get(reinterpret_cast<const Vector<T, N>*>(from), place);

@@ -5,6 +5,7 @@
 
 #include "act/loop/draft.h"
 #include "act/loop/index.h"
+#include "act/loop/shorter_forms.h"
 
 namespace kw::act {
 namespace {
@@ -406,7 +407,8 @@ class KernelPlanner {
 
 }  // namespace
 
-Result<LoopProgram> make_program(std::string name, const ir::Graph& pass, const ProgramOptions& options) {
+Result<LoopProgram> make_program(std::string name, const ir::Graph& math, const ProgramOptions& options) {
+  const ir::Graph pass = in_shorter_forms(math);
   KW_TRY(LoweredValues lowered, lower_values(pass));
   return KernelPlanner(std::move(name), pass, std::move(lowered), options).run();
 }

@@ -46,11 +46,11 @@ class Expressions {
 
   Environment environment;  // values that are variables, or expressions to be repeated
 
-  Expression of(ValueId value);                                // its variable, or the expression itself
-  std::string as(ValueId value, const std::string& cpp_type);  // converted
+  Expression of(ValueId value);                                    // its variable, or the expression itself
+  std::string as(ValueId value, const std::string& cpp_type);      // converted
   std::string factor(ValueId value, const std::string& cpp_type);  // converted, as an operand of a product
-  std::string stored(ValueId value, ir::Type type);            // as memory of the type takes it
-  std::string computed(ValueId value, ir::Type type);          // before that: whoever stores it later rounds it
+  std::string stored(ValueId value, ir::Type type);                // as memory of the type takes it
+  std::string computed(ValueId value, ir::Type type);              // before that: whoever stores it later rounds it
   std::string literal(const ir::Literal& literal, const std::string& cpp_type) const;
   // The C++ types that run-time scalars are wanted in: the caller may pass the one that is, and nothing is converted.
   std::string scalar_type(const std::string& name) const;

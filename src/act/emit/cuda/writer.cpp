@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/emit/words.h"
+#include "act/loop/uses.h"
 
 namespace kw::act::cuda {
 namespace {
@@ -133,11 +134,30 @@ void Writer::define(Body& body, const std::vector<ValueId>& roots, const std::se
   body_ = &body;
   values_.open(Level::Vector, lines_of_vectors(body));
   values_.open(Level::Element, &body.element);
-  values_.define(roots, stored);
+  std::set<ValueId> in_stores = stored;
+  for (const ValueId value : stored)
+    if (const auto product = has_vectors() ? vector_product(value) : std::nullopt) in_stores.insert(product->factor);
+  values_.define(roots, in_stores);
 }
 
 std::string Writer::stored_text(const Store& store) {
   return values_.expressions.stored(store.value, buffer(store.buffer).type);
+}
+
+std::optional<Writer::VectorProduct> Writer::vector_product(ValueId value) const {
+  const ir::Type type = kernel_[value].type;
+  const Map* product = std::get_if<Map>(&kernel_[value].what);
+  if (product == nullptr || product->op != ir::Op::Mul || !types_.rounds(type) ||
+      use_counts(kernel_)[static_cast<size_t>(value)] > 1)
+    return std::nullopt;
+  for (const size_t side : {1, 0}) {
+    const ValueId factor = product->args[1 - side];
+    const Load* load = std::get_if<Load>(&kernel_[product->args[side]].what);
+    if (load != nullptr && load->guard == kNoValue && run_of(load->at, nest_.inner).neighbours &&
+        buffer(load->buffer).type == type && kernel_[factor].type == type)
+      return VectorProduct{factor, load};
+  }
+  return std::nullopt;
 }
 
 void Writer::store(const Store& store, Body& body) {
@@ -150,7 +170,14 @@ void Writer::store(const Store& store, Body& body) {
   stored_alike_ &= is_large(store.at) && lies_alike(store.buffer, store.at);
   const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
   body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
-  body.element.line(name + "[k] = " + stored_text(store) + ";");
+  const auto product = vector_product(store.value);
+  if (product && kernel_[store.value].type == buffer(store.buffer).type) {
+    const std::string factor = element(*product->load);  // NAME[k]
+    body.element.line(name + "[k] = " + values_.expressions.stored(product->factor, buffer(store.buffer).type) + ";");
+    body.stores.line(name + " = kw::products(" + name + ", " + factor.substr(0, factor.size() - 3) + ", whole);");
+  } else {
+    body.element.line(name + "[k] = " + stored_text(store) + ";");
+  }
   body.stores.line("kw::store_piece(" + vector_address(store.buffer, store.at) + ", " + name + ", whole);");
 }
 

@@ -137,6 +137,12 @@ class Writer {
  private:
   void choose_parameters();
   std::string element(const Load& load);  // the expression of what is read
+  // A stored product of what is read as a vector and a value of the same type: vectors are multiplied as a whole.
+  struct VectorProduct {
+    ValueId factor;
+    const Load* load;
+  };
+  std::optional<VectorProduct> vector_product(ValueId value) const;
   std::string stored_text(const Store& store);
   void note_vector(BufferId id, const std::vector<Index>& at, const Run& run);
 

@@ -52,7 +52,7 @@ void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3> y, int64_
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_x_2_2) KW_INLINE {
           const auto x_i = kw::to<T32>(x_row[i_x_2_2]);
           const auto product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-          const auto rounded = kw::round_own<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
+          const auto rounded = kw::round_own<T>(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
           y_tile[i_x_2_2 - tile] = rounded * kw::to<T32>(x_row[i_x_2_2 + x_2 / 2]);
         });
         y_block.finish(end - tile);

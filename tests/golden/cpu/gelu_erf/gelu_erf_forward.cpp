@@ -44,7 +44,7 @@ void gelu_erf_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int
 #pragma omp simd
       for (int64_t col = tile; col < end; ++col) {
         const T32 x_i = x_row[col];
-        const T32 product = x_i * T32(0.5) * (T32(1.0) + kw::erf(x_i * T32(0.7071067811865475)));
+        const T32 product = x_i * (T32(0.5) + T32(0.5) * kw::erf(x_i * T32(0.7071067811865475)));
         y_tile[col - tile] = product;
       }
       y_block.finish(end - tile);

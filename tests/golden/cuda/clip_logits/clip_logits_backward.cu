@@ -72,9 +72,10 @@ KW_DEVICE void clip_logits_backward_elements(kw::Tensor<const T, 2> similarity, 
         for (int k = 0; k < kVector; ++k) {
           const T32 d_y0_i = d_y0_v[v][k];
           v3_slices_part += kw::round_to<T>(d_y0_i * T32(similarity_v[v][k]));
-          grad_similarity_v[k] = T(d_y0_i * scale);
+          grad_similarity_v[k] = T(scale);
         }
         v3_slices_total += v3_slices_part;
+        grad_similarity_v = kw::products(grad_similarity_v, d_y0_v[v], whole);
         kw::store_piece(grad_similarity.at(row, first_col), grad_similarity_v, whole);
       }
     }

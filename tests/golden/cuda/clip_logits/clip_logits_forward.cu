@@ -84,8 +84,9 @@ KW_DEVICE void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity,
       kw::Vector<T, kVector> y0_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        y0_v[k] = T(T32(similarity_v[v][k]) * scale_i);
+        y0_v[k] = T(scale_i);
       }
+      y0_v = kw::products(y0_v, similarity_v[v], whole);
       kw::store_piece(y0.at(row, first_col), y0_v, whole);
     }
   }
@@ -123,8 +124,9 @@ KW_DEVICE void clip_logits_forward_2_elements_by_rows(kw::Tensor<const T, 2> sim
       kw::Vector<T, kVector> y0_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        y0_v[k] = T(T32(similarity_v[v][k]) * scale_i);
+        y0_v[k] = T(scale_i);
       }
+      y0_v = kw::products(y0_v, similarity_v[v], whole);
       kw::store_piece(y0.at(row, first_col), y0_v, whole);
     }
   }

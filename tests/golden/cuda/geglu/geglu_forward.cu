@@ -69,9 +69,9 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
       for (int k = 0; k < kVector; ++k) {
         const T32 x_i = x_v[v][k];
         const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-        const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
-        y_v[k] = T(rounded * T32(x_v_2[v][k]));
+        y_v[k] = T(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
       }
+      y_v = kw::products(y_v, x_v_2[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_x_2_2), y_v, whole);
     }
   }
@@ -112,9 +112,9 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-        const T32 rounded = kw::round_to<T>(T32(0.5) * x_i * (T32(1.0) + kw::tanh(product)));
-        y_v[k] = T(rounded * T32(x_v_2[v][k]));
+        y_v[k] = T(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
       }
+      y_v = kw::products(y_v, x_v_2[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_x_2_2), y_v, whole);
     }
   }

@@ -54,7 +54,7 @@ KW_DEVICE void gelu_erf_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T,
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 x_i = x_v[v][k];
-        const T32 product = x_i * T32(0.5) * (T32(1.0) + kw::erf(x_i * T32(0.7071067811865475)));
+        const T32 product = x_i * (T32(0.5) + T32(0.5) * kw::erf(x_i * T32(0.7071067811865475)));
         y_v[k] = T(product);
       }
       kw::store_piece(y.at(row, first_col), y_v, whole);
@@ -90,7 +90,7 @@ KW_DEVICE void gelu_erf_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::T
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
-        const T32 product = x_i * T32(0.5) * (T32(1.0) + kw::erf(x_i * T32(0.7071067811865475)));
+        const T32 product = x_i * (T32(0.5) + T32(0.5) * kw::erf(x_i * T32(0.7071067811865475)));
         y_v[k] = T(product);
       }
       kw::store_piece(y.at(row, first_col), y_v, whole);

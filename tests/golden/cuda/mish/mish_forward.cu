@@ -55,8 +55,9 @@ KW_DEVICE void mish_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> 
       for (int k = 0; k < kVector; ++k) {
         const T32 x_i = x_v[v][k];
         const T32 chosen = T32(20.0) < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, T32(20.0))));
-        y_v[k] = T(x_i * kw::round_to<T>(kw::tanh(kw::round_to<T>(chosen))));
+        y_v[k] = T(kw::tanh(kw::round_to<T>(chosen)));
       }
+      y_v = kw::products(y_v, x_v[v], whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
@@ -91,8 +92,9 @@ KW_DEVICE void mish_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tenso
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 chosen = T32(20.0) < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, T32(20.0))));
-        y_v[k] = T(x_i * kw::round_to<T>(kw::tanh(kw::round_to<T>(chosen))));
+        y_v[k] = T(kw::tanh(kw::round_to<T>(chosen)));
       }
+      y_v = kw::products(y_v, x_v[v], whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }

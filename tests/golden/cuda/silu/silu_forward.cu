@@ -54,8 +54,9 @@ KW_DEVICE void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> 
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 x_i = x_v[v][k];
-        y_v[k] = T(x_i * kw::round_to<T>(kw::sigmoid(x_i)));
+        y_v[k] = T(kw::sigmoid(x_i));
       }
+      y_v = kw::products(y_v, x_v[v], whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
@@ -89,8 +90,9 @@ KW_DEVICE void silu_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tenso
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
-        y_v[k] = T(x_i * kw::round_to<T>(kw::sigmoid(x_i)));
+        y_v[k] = T(kw::sigmoid(x_i));
       }
+      y_v = kw::products(y_v, x_v[v], whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }

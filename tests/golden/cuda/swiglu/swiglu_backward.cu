@@ -75,9 +75,10 @@ KW_DEVICE void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<
         const T32 sigmoid = kw::sigmoid(gate_i);
         const T32 sum = rounded * sigmoid + rounded * gate_i * sigmoid * (T32(1.0) - sigmoid);
         grad_gate_v[k] = T(sum);
-        grad_up_v[k] = T(d_y_i * kw::round_to<T>(gate_i * sigmoid));
+        grad_up_v[k] = T(gate_i * sigmoid);
       }
       kw::store_piece(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, whole);
+      grad_up_v = kw::products(grad_up_v, d_y_v[v], whole);
       kw::store_piece(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, whole);
     }
   }
@@ -126,9 +127,10 @@ KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw:
         const T32 sigmoid = kw::sigmoid(gate_i);
         const T32 sum = rounded * sigmoid + rounded * gate_i * sigmoid * (T32(1.0) - sigmoid);
         grad_gate_v[k] = T(sum);
-        grad_up_v[k] = T(d_y_i * kw::round_to<T>(gate_i * sigmoid));
+        grad_up_v[k] = T(gate_i * sigmoid);
       }
       kw::store_piece(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, whole);
+      grad_up_v = kw::products(grad_up_v, d_y_v[v], whole);
       kw::store_piece(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, whole);
     }
   }

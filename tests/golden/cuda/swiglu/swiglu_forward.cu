@@ -61,8 +61,9 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 gate_i = gate_v[v][k];
-        y_v[k] = T(kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_v[v][k]));
+        y_v[k] = T(gate_i * kw::sigmoid(gate_i));
       }
+      y_v = kw::products(y_v, up_v[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_intermediate), y_v, whole);
     }
   }
@@ -102,8 +103,9 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 gate_i = gate_v[v][k];
-        y_v[k] = T(kw::round_to<T>(gate_i * kw::sigmoid(gate_i)) * T32(up_v[v][k]));
+        y_v[k] = T(gate_i * kw::sigmoid(gate_i));
       }
+      y_v = kw::products(y_v, up_v[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_intermediate), y_v, whole);
     }
   }
