@@ -101,7 +101,8 @@ enum class Place { Registers, Shared, Memory };
 
 // Sums over rows, one for every column, of which each thread has its own: columns
 // ((tile * kVectors + v) * lanes + lane) * kVector + head, and its edge. In registers a row is one tile.
-// Where they are added atomically, all blocks have one slice, which is zero at the start.
+// Where they are added atomically, all blocks have one slice, which is zero at the start. In shared memory there is
+// room for some tiles; sums of those after them are in the slice itself.
 template <class T, int kVector, int kVectors, Place kPlace, bool kRagged, bool kAtomic = false>
 class Sums {
  public:
@@ -110,11 +111,12 @@ class Sums {
   // their own.
   KW_DEVICE Sums(T* slice, int offset, int64_t columns, int tiles)
       : slice_(slice), offset_(offset), tiles_(kPlace == Place::Registers ? 1 : tiles), columns_(columns) {
-    if constexpr (kPlace == Place::Memory && kAtomic) {
-    } else if constexpr (kPlace == Place::Memory) {
-      for (int64_t i = thread(); i < columns; i += threads()) store(slice + i, T(0));
+    const int64_t kept = kPlace == Place::Memory ? 0 : static_cast<int64_t>(tiles_) * kVectors * kVector * threads();
+    if (kPlace != Place::Registers && !kAtomic && kept < columns) {
+      for (int64_t i = kept + thread(); i < columns; i += threads()) store(slice + i, T(0));
       barrier();
-    } else {
+    }
+    if constexpr (kPlace != Place::Memory) {
       Packet zero;
       KW_UNROLL
       for (int k = 0; k < kPacket; ++k) zero[k] = 0;
@@ -127,24 +129,15 @@ class Sums {
   KW_DEVICE void add(int tile, int v, int64_t column, const Vector<T, kVector>& terms) {
     if (kRagged && v == kVectors && kPlace != Place::Memory) {
       edge_ += terms[0];
-    } else if constexpr (kPlace == Place::Memory && (kRagged || kAtomic)) {
-      KW_UNROLL
-      for (int k = 0; k < (v < kVectors ? kVector : 1); ++k) keep(slice_ + column + k, terms[k], true);
+    } else if (kPlace == Place::Memory || (kPlace == Place::Shared && tile >= tiles_)) {
+      add_to_slice(v, column, terms);
     } else {
       KW_UNROLL
       for (int p = 0; p < kParts; ++p) {
-        T* const place = slice_ + column + p * kPacket;
-        Packet sums;
-        if constexpr (kPlace == Place::Memory)
-          sums = load_vector<kPacket>(place);
-        else
-          sums = get(tile, v * kParts + p);
+        Packet sums = get(tile, v * kParts + p);
         KW_UNROLL
         for (int k = 0; k < kPacket; ++k) sums[k] += terms[p * kPacket + k];
-        if constexpr (kPlace == Place::Memory)
-          store_vector<kPacket>(place, sums);
-        else
-          set(tile, v * kParts + p, sums);
+        set(tile, v * kParts + p, sums);
       }
     }
   }
@@ -190,6 +183,21 @@ class Sums {
   }
 
  private:
+  KW_DEVICE void add_to_slice(int v, int64_t column, const Vector<T, kVector>& terms) const {
+    if constexpr (kRagged || kAtomic) {
+      KW_UNROLL
+      for (int k = 0; k < (v < kVectors ? kVector : 1); ++k) keep(slice_ + column + k, terms[k], true);
+    } else {
+      KW_UNROLL
+      for (int p = 0; p < kParts; ++p) {
+        T* const place = slice_ + column + p * kPacket;
+        Packet sums = load_vector<kPacket>(place);
+        KW_UNROLL
+        for (int k = 0; k < kPacket; ++k) sums[k] += terms[p * kPacket + k];
+        store_vector<kPacket>(place, sums);
+      }
+    }
+  }
   KW_DEVICE static void keep(T* to, T sum, bool beside) {
     if constexpr (kAtomic)
       add_atomically(to, sum);

@@ -67,6 +67,11 @@ KW_DEVICE Shared<T> dynamic_shared(int bytes = 0) {
   extern __shared__ __align__(16) unsigned char kw_dynamic_shared[];
   return reinterpret_cast<T*>(kw_dynamic_shared + bytes);
 }
+KW_DEVICE int dynamic_bytes() {
+  int bytes;
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+  return bytes;
+}
 
 // Every thread of the block waits for all others; what they wrote before is then seen.
 KW_DEVICE void barrier() { __syncthreads(); }

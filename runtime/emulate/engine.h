@@ -30,6 +30,7 @@ class Engine {
   // A static shared array; `tag` is one address for each array of the kernel's text.
   virtual void* shared(const void* tag, std::size_t bytes, std::size_t alignment, const char* name) = 0;
   virtual void* dynamic_shared() = 0;
+  virtual std::size_t dynamic_bytes() = 0;  // of it
 
   virtual void barrier(Place place) = 0;       // all threads of the block
   virtual void warp_barrier(Place place) = 0;  // all lanes of the warp; orders their memory

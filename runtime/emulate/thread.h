@@ -126,6 +126,7 @@ template <class T>
 KW_DEVICE Shared<T> dynamic_shared(int bytes = 0) {
   return Shared<T>(reinterpret_cast<T*>(static_cast<char*>(emulate::engine->dynamic_shared()) + bytes));
 }
+KW_DEVICE int dynamic_bytes() { return static_cast<int>(emulate::engine->dynamic_bytes()); }
 
 KW_DEVICE void barrier(emulate::Place place = KW_PLACE) { emulate::engine->barrier(place); }
 KW_DEVICE void warp_barrier(emulate::Place place = KW_PLACE) { emulate::engine->warp_barrier(place); }

@@ -39,6 +39,7 @@ KW_DEVICE void KW_NAME(summed_kernel)(KW_LIST(parameters)) {
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  KW_STATEMENTS(sum_tiles)
   KW_STATEMENTS(caches)
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   KW_STATEMENTS(sums)

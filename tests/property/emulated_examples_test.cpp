@@ -16,7 +16,7 @@ TEST_P(EmulatedExamples, AgreeWithTheOracleInEveryOrder) {
   options.shapes = slow_tests() ? 20 : 8;
   options.types = slow_tests() ? TypeChoice::All : TypeChoice::Two;
   options.most = 6'000;
-  options.longest = 20'001;
+  options.longest = 40'000;
   expect_example(GetParam(), options);
 }
 
@@ -26,7 +26,7 @@ TEST_P(EmulatedExamples, AgreeWithTheOracleAsAPackageHasThem) {
   options.shapes = slow_tests() ? 20 : 6;
   options.types = slow_tests() ? TypeChoice::Two : TypeChoice::One;
   options.most = 6'000;
-  options.longest = 20'001;
+  options.longest = 40'001;
   expect_packaged_example(GetParam(), options);
 }
 

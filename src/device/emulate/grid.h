@@ -34,6 +34,7 @@ class Grid final : public kw::emulate::Engine {
   void touch(const void* address, std::size_t bytes, std::size_t alignment, Access access, Place place) override;
   void* shared(const void* tag, std::size_t bytes, std::size_t alignment, const char* name) override;
   void* dynamic_shared() override { return memory_.dynamic_shared(); }
+  std::size_t dynamic_bytes() override { return memory_.dynamic_bytes(); }
   void barrier(Place place) override;
   void warp_barrier(Place place) override;
   void exchange(const void* value, void* result, std::size_t bytes, std::uint32_t from, Place place) override;

@@ -55,6 +55,7 @@ class Memory {
   // A static array of the kernel, the same for each call with one tag. Nullptr: there is no room.
   void* shared(const void* tag, std::size_t bytes, std::size_t alignment, const char* name);
   void* dynamic_shared() { return shared_.get() + arrays_.front().first; }
+  std::size_t dynamic_bytes() const { return arrays_.front().bytes; }
 
   // A copy that has not landed: its destination can be neither read nor written.
   std::optional<Finding> begin_copy(const void* to, std::size_t bytes, Toucher who, Place place);

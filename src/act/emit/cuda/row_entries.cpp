@@ -125,8 +125,9 @@ void RowEntries::streamed(bool ragged) {
   const std::string tile = each + "*" + v.block;
   std::string sum_room = "0";
   if (sums) {
-    sum_room = "ceil_div(" + length() + ", " + tile + ")*" + tile + "*" + sum_bytes;
-    v.guards.push_back(sum_room + " <= " + number(all));
+    // What does not fit is in memory.
+    sum_room = "min(ceil_div(" + length() + ", " + tile + "), " + number(all) + "//(" + tile + "*" + sum_bytes + "))*" +
+               tile + "*" + sum_bytes;
     v.shared = sum_room;
   }
   if (!text_.cached.empty()) {

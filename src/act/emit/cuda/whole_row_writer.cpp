@@ -29,7 +29,8 @@ Lines WholeRowWriter::frame(const Lines& point) {
   skeleton.expression("length", names_.product(row_axes()))
       .statements("outside", outside("!kBlockRow && !inside", point))
       .statements("caches", caches(sums_room()));
-  if (plan_.accumulates) skeleton.statements("ahead", ahead()).statements("advance", advance());
+  if (plan_.accumulates)
+    skeleton.statements("sum_tiles", sum_tiles()).statements("ahead", ahead()).statements("advance", advance());
   return skeleton.fill();
 }
 
@@ -116,11 +117,11 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   const std::string times = text_.column_sums > 1 ? std::to_string(text_.column_sums) + " * " : "";
   const std::string room = text_.column_sums == 0 ? "0" : times + "room * static_cast<int>(sizeof(" + type + "))";
   if (text_.column_sums == 1)
-    sums_.line("const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;");
+    sums_.line("const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;");
   const std::string head =
       "kw::Sums<" + type + ", kVector, kVectors, kPlace, kRagged" + (program_.atomic ? ", true> " : "> ") + name + "(";
   const std::string to = buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")";
-  for (const std::string& line : split_lines(bracketed(head, {to, room, "length", "tiles"}, ");", 116)))
+  for (const std::string& line : split_lines(bracketed(head, {to, room, "length", "sum_tiles"}, ");", 116)))
     sums_.line(line);
   text.body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
   text.body.element.line(terms + "[k] = " + term + ";");
@@ -129,14 +130,29 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   ++text_.column_sums;
 }
 
-std::string WholeRowWriter::sums_room() const {
+std::string WholeRowWriter::bytes_of_sums() const {
   std::string sums;
   for (const Stage& stage : kernel_.stages)
     for (const Accumulate& sum : stage.accumulates)
       if (kind_of(plan_, sum) == SumKind::Column)
         sums += (sums.empty() ? "" : " + ") + ("sizeof(" + types_.stored(buffer(sum.buffer).type) + ")");
-  if (sums.empty()) return "";
-  return "(kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() * static_cast<int>(" + sums + ") : 0)";
+  return sums.empty() ? "" : "static_cast<int>(" + sums + ")";
+}
+
+std::string WholeRowWriter::sums_room() const {
+  const std::string bytes = bytes_of_sums();
+  if (bytes.empty()) return "";
+  return "(kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() * " + bytes + " : 0)";
+}
+
+// Tiles whose sums shared memory has room for.
+Lines WholeRowWriter::sum_tiles() const {
+  Lines out;
+  const std::string bytes = bytes_of_sums();
+  if (bytes.empty()) return out;
+  out.line("const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * " + bytes + ");");
+  out.line("const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;");
+  return out;
 }
 
 }  // namespace kw::act::cuda

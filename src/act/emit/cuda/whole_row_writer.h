@@ -23,7 +23,9 @@ class WholeRowWriter final : public RowWriter {
   std::string beside(BufferId id, const std::vector<Index>& at) override;
 
   Lines fetch(size_t number, const Lines& position) const;
-  std::string sums_room() const;  // bytes of the sums, where they are in shared memory
+  std::string bytes_of_sums() const;
+  std::string sums_room() const;
+  Lines sum_tiles() const;  // bytes of the sums, where they are in shared memory
 
   // ---- what is read ahead (row_prefetch.cpp) ----
   // Vectors that are the same for every row, in the place of a block's threads: where a block goes from row to row,

@@ -58,20 +58,22 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)));
+  const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, T32> grad_alpha_slices_total = 0;
   kw::Total<true, T32> grad_shift_slices_total = 0;
-  kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v8_slices_sums(v8_slices.at(kw::block()), 0, length, tiles);
-  const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
+  kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v8_slices_sums(v8_slices.at(kw::block()), 0, length, sum_tiles);
+  const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v9_slices_sums(v9_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(TW32)), length,
-                                                                    tiles);
+                                                                    sum_tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, TW, T, W>());
   constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
   kw::Vector<W, kVector> weight_all[kPieces];
-  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kRowsAhead * kw::threads() *
       kElements * static_cast<int>(sizeof(TW)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
   if constexpr (kResident || kBeside) {
@@ -95,11 +97,11 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
     }
   }
   int landing = 0;
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? tiles *
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<TW, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(TW)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(TW)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;

@@ -54,19 +54,21 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)));
+  const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, WT32> grad_alpha_slices_total = 0;
-  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, tiles);
-  const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
+  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, sum_tiles);
+  const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(WT32)), length,
-                                                                    tiles);
+                                                                    sum_tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, WT, T, W>());
   constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
   kw::Vector<W, kVector> weight_all[kPieces];
-  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kRowsAhead * kw::threads() *
       kElements * static_cast<int>(sizeof(WT)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
   if constexpr (kResident || kBeside) {
@@ -90,11 +92,11 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
     }
   }
   int landing = 0;
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? tiles *
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(WT)));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)) : 0) + kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(WT)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;

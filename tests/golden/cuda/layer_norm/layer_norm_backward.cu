@@ -54,24 +54,27 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const Index groups = kBlockRow ? 1 : kw::threads() / lanes, step = kw::blocks() * groups;
   constexpr bool kAhead = !kStreamed;
+  const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)));
+  const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
   int turn = 0;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles *
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached * static_cast<int>(sizeof(T)));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached *
+      static_cast<int>(sizeof(T)));
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
-                                                                            length, tiles);
-  const int room = kPlace == kw::Place::Shared ? tiles * kElements * kw::threads() : 0;
+                                                                            length, sum_tiles);
+  const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
                                                                           room * static_cast<int>(sizeof(T32)),
-                                                                          length, tiles);
+                                                                          length, sum_tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, T, T, W>());
   constexpr bool kBeside = !kStreamed && kPlace == kw::Place::Shared && kRagged;
   kw::Vector<W, kVector> weight_all[kPieces];
-  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? tiles *
+  const auto weight_all_here = kw::dynamic_shared<kw::Vector<W, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kRowsAhead * kw::threads() *
       kElements * static_cast<int>(sizeof(T)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
   if constexpr (kResident || kBeside) {
@@ -94,11 +97,11 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     }
   }
   int landing = 0;
-  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
-  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? tiles * kElements *
-      kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kRowsAhead * kw::threads() * kElements *
-      static_cast<int>(sizeof(T)));
+  const auto d_y_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0));
+  const auto x_v_next = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
+      kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + kRowsAhead * kw::threads() *
+      kElements * static_cast<int>(sizeof(T)));
   const auto prefetch = [&](Index from) {
     if constexpr (kAhead) {
       const Index point = kBlockRow ? from : from + kw::thread() / lanes;
