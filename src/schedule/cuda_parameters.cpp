@@ -33,7 +33,7 @@ constexpr Parameter kParameters[] = {
     {"stream_elements", &CudaParameters::stream_elements, 8, 128, kVector},
     {"narrow_part_elements", &CudaParameters::narrow_part_elements, 8, 128, kVector},
     {"stream_threads", &CudaParameters::stream_threads, 32, 1024, kWarp},
-    {"held_ragged", &CudaParameters::held_ragged, 0, 1},
+    {"rare_kernels", &CudaParameters::rare_kernels, 0, 1},
     {"sum_elements", &CudaParameters::sum_elements, 8, 128, kVector},
     {"narrow_sum_elements", &CudaParameters::narrow_sum_elements, 8, 64, kVector},
     {"narrow_threads", &CudaParameters::narrow_threads, 32, 1024, kWarp},

@@ -48,9 +48,9 @@ struct CudaParameters {
   int64_t narrow_part_elements = 32;  // likewise of two bytes, where the parts of a row are read one by one
   int64_t stream_threads = 1024;
 
-  // Whether rows that begin anywhere have kernels that hold them, as other rows do (1), or are short or streamed (0).
-  // They take most of the time that a pass needs to compile.
-  int64_t held_ragged = 1;
+  // Whether there are kernels that hold rows which begin anywhere, as other rows are, and such for parts of half
+  // vectors (1), or others serve these (0). They take most of the time that a pass needs to compile.
+  int64_t rare_kernels = 1;
 
   // Rows with sums that ride along: elements per thread where the sums are in registers; bytes of each tensor per
   // thread where they are in shared memory; threads of a block at most, and of all blocks of a multiprocessor.

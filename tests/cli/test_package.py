@@ -124,7 +124,7 @@ def test_a_backward_pass_that_shows_no_type_of_a_weight_is_handed_the_weight(kw,
 
 HELD = """schema: 1
 schedules:
-  - {target: cuda, machine: sm_90, pass: forward, family: row, parameters: {held_ragged: 1}, evidence: none}
+  - {target: cuda, machine: sm_90, pass: forward, family: row, parameters: {rare_kernels: 1}, evidence: none}
 """
 
 

@@ -150,7 +150,7 @@ Status show_types(const OpPass& forward, OpPass& pass) {
 std::vector<profile::ScheduleRow> packaged_schedules(const std::vector<profile::ScheduleRow>& given) {
   std::vector<profile::ScheduleRow> rows;
   for (const char* pass : {"forward", "backward"})
-    rows.push_back({.target = "cuda", .pass = pass, .parameters = {{"held_ragged", "0"}}});
+    rows.push_back({.target = "cuda", .pass = pass, .parameters = {{"rare_kernels", "0"}}});
   rows.insert(rows.end(), given.begin(), given.end());
   return rows;
 }

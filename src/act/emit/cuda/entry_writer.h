@@ -129,7 +129,7 @@ class PartEntries : public EntryWriter {
   EntryText run();
 
  private:
-  void tiled(bool ragged);
+  void tiled(Variant v);
   void any_strides();
   int64_t divisions() const;
   std::string slots(const std::string& warps, const std::string& parts) const;

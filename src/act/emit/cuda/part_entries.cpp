@@ -28,13 +28,15 @@ int64_t PartEntries::divisions() const {
   });
 }
 
-void PartEntries::tiled(bool ragged) {
-  Variant v{.suffix = ragged ? "_ragged" : "",
-            .why = ragged ? "The same, where parts begin anywhere." : "Parts of rows, a tile for a warp at a time."};
-  v.ragged = ragged;
+void PartEntries::tiled(Variant v) {
+  const bool ragged = v.ragged;
   v.dense = v.unit = true;
-  aligned(v);
-  if (!text_.vectors.empty() && !ragged) whole_vectors(v);
+  if (v.parts > 1) {
+    partly_aligned(v);
+  } else {
+    aligned(v);
+    if (!text_.vectors.empty() && !ragged) whole_vectors(v);
+  }
   v.guards.push_back(short_index(sizes_.row()));
   // What a warp does once for a tile costs as much as some elements: tiles are long, by fewer threads where sums that
   // ride along take registers too.
@@ -44,7 +46,7 @@ void PartEntries::tiled(bool ragged) {
   const int64_t some = summed ? std::max<int64_t>(p_.stream_elements, 16) : p_.stream_elements;
   const int64_t narrow = std::max(some, p_.narrow_part_elements);
   const std::string each = elements_size(narrow, some);
-  v.arguments = {vector_constant(), elements_constant(narrow, some)};
+  v.arguments = {vector_constant(v.parts), elements_constant(narrow, some)};
   if (summed) v.arguments.push_back("kw::Place::Shared");
   v.arguments.push_back(ragged ? "true" : "false");
   const std::string parts = bracket(sizes_.parts(true));
@@ -99,8 +101,10 @@ void PartEntries::any_strides() {
 }
 
 EntryText PartEntries::run() {
-  tiled(false);
-  if (text_.ragged) tiled(true);
+  tiled({.suffix = "", .why = "Parts of rows, a tile for a warp at a time."});
+  if (p_.rare_kernels != 0 && !text_.vectors.empty() && !is_mixed())
+    tiled({.suffix = "_halves", .why = "The same, where parts are whole halves of vectors.", .parts = 2});
+  if (text_.ragged) tiled({.suffix = "_ragged", .why = "The same, where parts begin anywhere.", .ragged = true});
   any_strides();
   return std::move(out_);
 }

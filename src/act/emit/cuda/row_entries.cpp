@@ -72,7 +72,7 @@ void RowEntries::lanes(bool ragged) {
 }
 
 void RowEntries::held(bool ragged, const Held& how) {
-  if (ragged && p_.held_ragged == 0) return;
+  if (ragged && p_.rare_kernels == 0) return;
   const bool summed = text_.plan.accumulates;
   Variant v{.suffix = how.suffix + (ragged ? "_ragged" : ""),
             .why = ragged ? "The same, where rows begin anywhere." : how.why};

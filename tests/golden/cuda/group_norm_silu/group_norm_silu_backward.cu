@@ -310,6 +310,27 @@ void group_norm_silu_backward(const T* x, const W* norm_weight, const W* norm_bi
       1, height_width, channels, workers, 0, cached);
 }
 
+// The same, where parts are whole halves of vectors.
+KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+void group_norm_silu_backward_halves(const T* x, const W* norm_weight, const W* norm_bias, const T32* mean,
+                                     const T32* rstd, const T* d_y, T* grad_x, T32* grad_norm_weight_slices,
+                                     T32* grad_norm_bias_slices, int batch, int channels_3, int height_width,
+                                     int channels, int workers, int64_t x_stride_0, int64_t x_stride_1,
+                                     int64_t norm_weight_stride_0, int64_t norm_bias_stride_0, int64_t mean_stride_0,
+                                     int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1,
+                                     int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
+                                     int64_t grad_x_stride_1, int64_t grad_norm_weight_slices_stride_0,
+                                     int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
+                                     int64_t grad_norm_bias_slices_stride_1, int cached) {
+  group_norm_silu_backward_rows<kw::vector_part<2, T>(), kw::most_in<32, 64, T>(), kw::Place::Shared, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
+      {mean, {mean_stride_0, mean_stride_1}}, {rstd, {rstd_stride_0, rstd_stride_1}},
+      {d_y, {d_y_stride_0, d_y_stride_1, 0, 1}}, {grad_x, {grad_x_stride_0, grad_x_stride_1, 0, 1}},
+      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
+      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, batch, channels_3,
+      1, height_width, channels, workers, 0, cached);
+}
+
 // The same, where parts begin anywhere.
 KW_KERNEL((kw::most_in<640, 2560, T>()), 1)
 void group_norm_silu_backward_ragged(const T* x, const W* norm_weight, const W* norm_bias, const T32* mean,

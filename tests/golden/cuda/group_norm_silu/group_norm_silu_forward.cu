@@ -248,6 +248,20 @@ void group_norm_silu_forward(const T* x, const W* norm_weight, const W* norm_bia
       {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, 1, height_width, channels, eps, 0, cached);
 }
 
+// The same, where parts are whole halves of vectors.
+KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
+void group_norm_silu_forward_halves(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
+                                    int batch, int channels_3, int height_width, int channels, int64_t x_stride_0,
+                                    int64_t x_stride_1, int64_t norm_weight_stride_0, int64_t norm_bias_stride_0,
+                                    int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                    int64_t mean_stride_1, int64_t rstd_stride_0, int64_t rstd_stride_1, T32 eps,
+                                    int cached) {
+  group_norm_silu_forward_rows<kw::vector_part<2, T>(), kw::most_in<32, 64, T>(), false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {norm_weight, {norm_weight_stride_0}}, {norm_bias, {norm_bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {rstd, {rstd_stride_0, rstd_stride_1}}, batch, channels_3, 1, height_width, channels, eps, 0, cached);
+}
+
 // The same, where parts begin anywhere.
 KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void group_norm_silu_forward_ragged(const T* x, const W* norm_weight, const W* norm_bias, T* y, T32* mean, T32* rstd,
