@@ -155,8 +155,11 @@ void copy_outputs(const Graph& joint, const std::vector<Output>& outputs, GraphB
 
 }  // namespace
 
-bool is_recomputable(Op op, const PartitionOptions& options) {
+bool is_recomputable(const Graph& graph, NodeId id, const PartitionOptions& options) {
+  const Node& node = graph[id];
+  const Op op = node.op;
   if (op == Op::Random) return options.recompute_random;
+  if (op == Op::Gather && graph[node.args[1]].op == Op::Const) return true;  // an element that is known: a view
   switch (info(op).kind) {
     case OpKind::Leaf:
       return op != Op::Input;  // an input is there or it is not
@@ -206,7 +209,7 @@ Partition partition(const Graph& joint, int forward_output_count, const Partitio
     int64_t written = in_memory(joint, roles, id) ? 0 : per_written;
     net.edge(in, out, std::min(capacity, MaxFlow::kUnlimited / 2 / per_written) + written + 1);
     if (roles.used_by_backward[i]) net.edge(out, sink, MaxFlow::kUnlimited);
-    if (!is_recomputable(node.op, options)) {
+    if (!is_recomputable(joint, id, options)) {
       net.edge(source, in, MaxFlow::kUnlimited);
       continue;
     }

@@ -63,6 +63,6 @@ Graph backward_graph(const Graph& joint, const Partition& partition);
 // The bytes of a node's value at the sizes of the options.
 int64_t bytes_of(const Graph& graph, NodeId node, const PartitionOptions& options = {});
 // Whether the backward may compute this op again.
-bool is_recomputable(Op op, const PartitionOptions& options = {});
+bool is_recomputable(const Graph& graph, NodeId node, const PartitionOptions& options = {});
 
 }  // namespace kw::ir

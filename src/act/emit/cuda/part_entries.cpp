@@ -56,7 +56,7 @@ void PartEntries::tiled(Variant v) {
   // As many blocks as keep whole rows, or two that keep two thirds of one each; and as few warps in each as have as
   // many tiles as the others.
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
-  v.most_threads = ragged ? with_edges(threads) : threads;
+  v.most_threads = ragged || (summed && v.parts > 1) ? with_edges(threads) : threads;
   v.thread_bytes = kThreadBytes;
   const std::string room = tiles + "*32*" + each + "*(" + sizes_.bytes(text_.cached) + ")";
   const std::string blocks = text_.cached.empty()

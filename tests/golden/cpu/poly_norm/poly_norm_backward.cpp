@@ -1,27 +1,28 @@
 // poly_norm, backward:
 //
-//   op PolyNorm_backward(x: no_grad T[batch, seq, hidden], gathered: no_grad f32,
-//                        rstd: no_grad f32[batch, seq], gathered_2: no_grad f32,
-//                        rstd_2: no_grad f32[batch, seq], gathered_3: no_grad f32,
+//   op PolyNorm_backward(x: no_grad T[batch, seq, hidden], weight: parameter no_grad W[weight_0 = 3],
+//                        rstd: no_grad f32[batch, seq], rstd_2: no_grad f32[batch, seq],
 //                        rstd_3: no_grad f32[batch, seq], d_y: no_grad T[batch, seq, hidden])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
 //     h           = f32(x)
+//     weight_2    = f32(weight)
 //     _1          = h^2
 //     _2          = _1 * h
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _3          = f32(d_y) * gathered_3
-//     _4          = broadcast(f32(0.0), axis = 3)
-//     _5          = f32(d_y) * gathered_2
-//     _6          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _5 * rstd_2
-//     _7          = 2.0 * (-0.5 * sum(_5 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
-//     _8          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), axis)
-//     _9          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), axis) + _8
-//     _10         = f32(d_y) * gathered
+//     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
+//     _4          = broadcast(f32(0.0), weight_0)
+//     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
+//     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
+//     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
+//     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
+//     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
+//     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
 //     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
 //     _12         = _10 * rstd + _11
-//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_6 + _7 + _12 * h) * h)
-//     d_weight    = _9 + scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), axis)
+//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
+//     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
+//     d_weight    = _5 + _9 + _13
 //     grad_weight = W(d_weight)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight, grad_bias[1]
@@ -30,9 +31,8 @@
 //     once, at the end (source.py:23)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3: the cheapest cut between forward and backward by
-//     counted bytes at your shape: 128 MiB moved; only gathered, rstd, gathered_2, rstd_2, gathered_3 and rstd_3 are
-//     written for it (source.py:22)
+// saved = x, weight, rstd, rstd_2, rstd_3: the cheapest cut between forward and backward by counted bytes at your
+//     shape: 128 MiB moved; only rstd, rstd_2 and rstd_3 are written for it (source.py:17)
 // reduce.bias = fused: bias lacks batch, seq and hidden: its gradient is a sum over them. Each block keeps a partial
 //     sum beside its rows, a second step adds the partial sums in a fixed order (source.py:23)
 //
@@ -59,17 +59,16 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0> gathered,
-                             kw::Tensor<const float, 2> rstd, kw::Tensor<const float, 0> gathered_2,
-                             kw::Tensor<const float, 2> rstd_2, kw::Tensor<const float, 0> gathered_3,
-                             kw::Tensor<const float, 2> rstd_3, kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
-                             kw::Tensor<float, 1> sum_slices, kw::Tensor<float, 1> sum_slices_2,
-                             kw::Tensor<float, 1> sum_slices_3, kw::Tensor<float, 1> grad_bias_slices, int64_t batch,
-                             int64_t seq, int64_t hidden, int64_t workers) {
-  const float gathered_i = gathered();
-  const float gathered_3_i = gathered_3();
-  const float gathered_2_i = gathered_2();
-  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float>;
+void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<const float, 2> rstd,
+                             kw::Tensor<const float, 2> rstd_2, kw::Tensor<const float, 2> rstd_3,
+                             kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x, kw::Tensor<float, 1> sum_slices,
+                             kw::Tensor<float, 1> sum_slices_2, kw::Tensor<float, 1> sum_slices_3,
+                             kw::Tensor<float, 1> grad_bias_slices, int64_t batch, int64_t seq, int64_t hidden,
+                             int64_t workers) {
+  const float weight_2 = weight(0);
+  const float weight_2_2 = weight(2);
+  const float weight_2_3 = weight(1);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, float>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t worker = 0; worker < workers; ++worker) {
@@ -104,9 +103,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
           const auto h = kw::to<float>(x_row[i_hidden]);
           const auto product = h * h;
           const auto product_2 = product * h;
-          sum_terms[i_hidden - tile] = d_y_i * gathered_i * product_2;
-          sum_2_terms[i_hidden - tile] = d_y_i * gathered_3_i * h;
-          sum_3_terms[i_hidden - tile] = d_y_i * gathered_2_i * product;
+          sum_terms[i_hidden - tile] = d_y_i * weight_2 * product_2;
+          sum_2_terms[i_hidden - tile] = d_y_i * weight_2_2 * h;
+          sum_3_terms[i_hidden - tile] = d_y_i * weight_2_3 * product;
           sum_slices_terms[i_hidden - tile] = d_y_i * (h * rstd_3_i);
           sum_slices_2_terms[i_hidden - tile] = d_y_i * (product * rstd_2_i);
           sum_slices_3_terms[i_hidden - tile] = d_y_i * (product_2 * rstd_i);
@@ -137,9 +136,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0
           const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
           const auto h = kw::to<float>(x_row[i_hidden]);
           const auto product = h * h;
-          const auto sum_4 = d_y_i * gathered_i * rstd_i + 2.0f * (quotient * (product * h));
-          const auto sum_5 = quotient_2 + d_y_i * gathered_2_i * rstd_2_i + 2.0f * (quotient_3 * product);
-          const auto d_h = d_y_i * gathered_3_i * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
+          const auto sum_4 = d_y_i * weight_2 * rstd_i + 2.0f * (quotient * (product * h));
+          const auto sum_5 = quotient_2 + d_y_i * weight_2_3 * rstd_2_i + 2.0f * (quotient_3 * product);
+          const auto d_h = d_y_i * weight_2_2 * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
           grad_x_tile[i_hidden - tile] = d_h;
         });
         grad_x_block.finish(end - tile);
@@ -222,10 +221,10 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
     const auto grad_weight_tile = grad_weight_block.row();
     kw::look_ahead(grad_weight_row, tile);
 #pragma omp simd
-    for (int64_t axis = tile; axis < end; ++axis) {
-      const float sum = rounded + (axis == 2 ? total_i : 0.0f) + (rounded + (axis == 1 ? total_2_i : 0.0f));
-      const float d_weight = sum + (rounded + (axis == 0 ? total_3_i : 0.0f));
-      grad_weight_tile[axis - tile] = d_weight;
+    for (int64_t weight_0 = tile; weight_0 < end; ++weight_0) {
+      const float sum = rounded + (weight_0 == 2 ? total_i : 0.0f) + (rounded + (weight_0 == 1 ? total_2_i : 0.0f));
+      const float d_weight = sum + (rounded + (weight_0 == 0 ? total_3_i : 0.0f));
+      grad_weight_tile[weight_0 - tile] = d_weight;
     }
     grad_weight_block.finish(end - tile);
   }
@@ -236,30 +235,28 @@ void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
 extern "C" {
 
 // Dense tensors: batch and seq are walked as one axis.
-void poly_norm_backward(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
-                        const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y, T* grad_x,
-                        float* sum_slices, float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices,
-                        int64_t batch_seq, int64_t hidden, int64_t workers, int64_t x_stride_1, int64_t d_y_stride_1,
-                        int64_t grad_x_stride_1) {
-  poly_norm_backward_rows<true>({x, {0, x_stride_1, 1}}, {gathered}, {rstd, {0, 1}}, {gathered_2}, {rstd_2, {0, 1}},
-                                {gathered_3}, {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-                                {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-                                {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers);
+void poly_norm_backward(const T* x, const W* weight, const float* rstd, const float* rstd_2, const float* rstd_3,
+                        const T* d_y, T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
+                        float* grad_bias_slices, int64_t batch_seq, int64_t hidden, int64_t workers, int64_t x_stride_1,
+                        int64_t d_y_stride_1, int64_t grad_x_stride_1) {
+  poly_norm_backward_rows<true>({x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                {rstd_3, {0, 1}}, {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+                                {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1,
+                                batch_seq, hidden, workers);
 }
 
 // Any strides.
-void poly_norm_backward_strided(const T* x, const float* gathered, const float* rstd, const float* gathered_2,
-                                const float* rstd_2, const float* gathered_3, const float* rstd_3, const T* d_y,
-                                T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
-                                float* grad_bias_slices, int64_t batch, int64_t seq, int64_t hidden, int64_t workers,
-                                int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t rstd_stride_0,
+void poly_norm_backward_strided(const T* x, const W* weight, const float* rstd, const float* rstd_2,
+                                const float* rstd_3, const T* d_y, T* grad_x, float* sum_slices, float* sum_slices_2,
+                                float* sum_slices_3, float* grad_bias_slices, int64_t batch, int64_t seq,
+                                int64_t hidden, int64_t workers, int64_t x_stride_0, int64_t x_stride_1,
+                                int64_t x_stride_2, int64_t weight_stride_0, int64_t rstd_stride_0,
                                 int64_t rstd_stride_1, int64_t rstd_2_stride_0, int64_t rstd_2_stride_1,
                                 int64_t rstd_3_stride_0, int64_t rstd_3_stride_1, int64_t d_y_stride_0,
                                 int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
                                 int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered},
-                                 {rstd, {rstd_stride_0, rstd_stride_1}}, {gathered_2},
-                                 {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}}, {gathered_3},
+  poly_norm_backward_rows<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
+                                 {rstd, {rstd_stride_0, rstd_stride_1}}, {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
                                  {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}},
                                  {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                  {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}}, {sum_slices, {1}},

@@ -4,27 +4,25 @@
 //               eps = 1e-6)
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
-//     h          = f32(x)
-//     weight_2   = f32(weight)
-//     gathered   = gather(weight_2, 0, weight_0)
-//     _1         = h^2
-//     _2         = _1 * h
-//     rstd       = rsqrt(mean(_2^2, hidden) + eps)
-//     gathered_2 = gather(weight_2, 1, weight_0)
-//     rstd_2     = rsqrt(mean(_1^2, hidden) + eps)
-//     gathered_3 = gather(weight_2, 2, weight_0)
-//     rstd_3     = rsqrt(mean(_1, hidden) + eps)
-//     y          = gathered * (_2 * rstd) + gathered_2 * (_1 * rstd_2) + gathered_3 * (h * rstd_3)
-//     _3         = T(y + f32(bias))
-//   return y = _3, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3
+//     h        = f32(x)
+//     weight_2 = f32(weight)
+//     _1       = h^2
+//     _2       = _1 * h
+//     rstd     = rsqrt(mean(_2^2, hidden) + eps)
+//     rstd_2   = rsqrt(mean(_1^2, hidden) + eps)
+//     _3       = gather(weight_2, 1, weight_0) * (_1 * rstd_2)
+//     _4       = gather(weight_2, 0, weight_0) * (_2 * rstd) + _3
+//     rstd_3   = rsqrt(mean(_1, hidden) + eps)
+//     y        = _4 + gather(weight_2, 2, weight_0) * (h * rstd_3)
+//     _5       = T(y + f32(bias))
+//   return y = _5, rstd, rstd_2, rstd_3
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:22) and is rounded
 //     once, at the end (source.py:23)
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-// saved = x, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3: the cheapest cut between forward and backward by
-//     counted bytes at your shape: 128 MiB moved; only gathered, rstd, gathered_2, rstd_2, gathered_3 and rstd_3 are
-//     written for it (source.py:22)
+// saved = x, weight, rstd, rstd_2, rstd_3: the cheapest cut between forward and backward by counted bytes at your
+//     shape: 128 MiB moved; only rstd, rstd_2 and rstd_3 are written for it (source.py:17)
 // reduce.bias = fused: bias lacks batch, seq and hidden: its gradient is a sum over them. Each block keeps a partial
 //     sum beside its rows, a second step adds the partial sums in a fixed order (source.py:23)
 //
@@ -111,17 +109,6 @@ void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> wei
     }
 }
 
-template <bool kUnit>
-void poly_norm_forward_2_elements(kw::Tensor<const W, 1> weight, kw::Tensor<float, 0> gathered,
-                                  kw::Tensor<float, 0> gathered_2, kw::Tensor<float, 0> gathered_3) {
-  const W32 weight_i = weight(0);
-  const W32 weight_i_2 = weight(1);
-  const W32 weight_i_3 = weight(2);
-  gathered() = float(weight_i);
-  gathered_2() = float(weight_i_2);
-  gathered_3() = float(weight_i_3);
-}
-
 }  // namespace
 
 extern "C" {
@@ -144,11 +131,6 @@ void poly_norm_forward_strided(const T* x, const W* weight, const W* bias, T* y,
                                 {y, {y_stride_0, y_stride_1, y_stride_2}}, {rstd, {rstd_stride_0, rstd_stride_1}},
                                 {rstd_2, {rstd_2_stride_0, rstd_2_stride_1}},
                                 {rstd_3, {rstd_3_stride_0, rstd_3_stride_1}}, batch, seq, hidden, eps);
-}
-
-void poly_norm_forward_2(const W* weight, float* gathered, float* gathered_2, float* gathered_3,
-                         int64_t weight_stride_0) {
-  poly_norm_forward_2_elements<false>({weight, {weight_stride_0}}, {gathered}, {gathered_2}, {gathered_3});
 }
 
 }  // extern "C"

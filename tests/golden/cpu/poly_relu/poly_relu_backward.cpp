@@ -1,28 +1,29 @@
 // poly_relu, backward:
 //
-//   op PolyReLU_backward(x: no_grad T[batch, seq, hidden], gathered: no_grad f32,
-//                        gathered_2: no_grad f32, gathered_3: no_grad f32,
+//   op PolyReLU_backward(x: no_grad T[batch, seq, hidden], weight: parameter no_grad W[weight_0 = 3],
 //                        d_y: no_grad T[batch, seq, hidden])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
 //     _1          = f32(x) <= 0
 //     h           = select(_1, 0, f32(x))
+//     weight_2    = f32(weight)
 //     _2          = h^2
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _3          = broadcast(f32(0.0), axis = 3)
-//     _4          = scatter_add(_3, 1, sum(f32(d_y) * _2, batch, seq, hidden), axis)
-//     _5          = f32(d_y) * gathered
-//     d_h         = f32(d_y) * gathered_3 + _5 * _2 + 2.0 * ((f32(d_y) * gathered_2 + _5 * h) * h)
-//     _6          = scatter_add(_3, 0, sum(f32(d_y) * (_2 * h), batch, seq, hidden), axis)
-//     d_weight    = scatter_add(_3, 2, sum(f32(d_y) * h, batch, seq, hidden), axis) + _4 + _6
+//     _3          = broadcast(f32(0.0), weight_0)
+//     _4          = scatter_add(_3, 1, sum(f32(d_y) * _2, batch, seq, hidden), weight_0)
+//     _5          = f32(d_y) * gather(weight_2, 0, weight_0)
+//     _6          = 2.0 * ((f32(d_y) * gather(weight_2, 1, weight_0) + _5 * h) * h)
+//     d_h         = f32(d_y) * gather(weight_2, 2, weight_0) + _5 * _2 + _6
+//     _7          = scatter_add(_3, 0, sum(f32(d_y) * (_2 * h), batch, seq, hidden), weight_0)
+//     d_weight    = scatter_add(_3, 2, sum(f32(d_y) * h, batch, seq, hidden), weight_0) + _4 + _7
 //     grad_weight = W(d_weight)
 //     grad_x      = T(select(_1, 0.0, d_h))
 //   return grad_x, grad_weight, grad_bias[1]
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (the gradients' sums) (source.py:10)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:10)
-// saved = x, gathered, gathered_2, gathered_3: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 128 MiB moved; only gathered, gathered_2 and gathered_3 are written for it (source.py:19)
+// saved = x, weight: the cheapest cut between forward and backward by counted bytes at your shape: 128 MiB moved; only
+//     tensors that exist anyway are kept (source.py:10)
 // reduce.bias = column: bias lacks batch, seq and hidden: its gradient is a sum over them, in two deterministic stages
 //     of its own (source.py:20)
 //
@@ -49,17 +50,16 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0> gathered,
-                              kw::Tensor<const float, 0> gathered_2, kw::Tensor<const float, 0> gathered_3,
-                              kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x, kw::Tensor<W, 1> grad_bias,
-                              kw::Tensor<float, 0> reduced, kw::Tensor<float, 0> reduced_2,
-                              kw::Tensor<float, 0> reduced_3, int64_t batch, int64_t seq, int64_t hidden) {
+void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<const T, 3> d_y,
+                              kw::Tensor<T, 3> grad_x, kw::Tensor<W, 1> grad_bias, kw::Tensor<float, 0> reduced,
+                              kw::Tensor<float, 0> reduced_2, kw::Tensor<float, 0> reduced_3, int64_t batch,
+                              int64_t seq, int64_t hidden) {
   const int64_t tiles = (hidden + kTile - 1) / kTile;
   const int64_t blocks = batch * seq * tiles;
-  const float gathered_3_i = gathered_3();
-  const float gathered_i = gathered();
-  const float gathered_2_i = gathered_2();
-  constexpr bool kByLanes = kw::kByLanes<kUnit, T, float, W>;
+  const float weight_2 = weight(2);
+  const float weight_2_2 = weight(0);
+  const float weight_2_3 = weight(1);
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, float>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * seq * hidden, hidden, kStreamBytes);
   double sum_parts[kChunks];
   double sum_2_parts[kChunks];
@@ -93,9 +93,8 @@ void poly_relu_backward_whole(kw::Tensor<const T, 3> x, kw::Tensor<const float, 
         const auto holds = x_i <= 0.0f;
         const auto h = kw::choose(holds, 0.0f, x_i);
         const auto product = h * h;
-        const auto product_2 = d_y_i * gathered_i;
-        const auto d_h = d_y_i * gathered_3_i + product_2 * product + 2.0f * ((d_y_i * gathered_2_i + product_2 * h) *
-            h);
+        const auto product_2 = d_y_i * weight_2_2;
+        const auto d_h = d_y_i * weight_2 + product_2 * product + 2.0f * ((d_y_i * weight_2_3 + product_2 * h) * h);
         sum_terms[i_hidden - tile] = d_y_i * h;
         sum_2_terms[i_hidden - tile] = d_y_i * product;
         sum_3_terms[i_hidden - tile] = d_y_i * (product * h);
@@ -143,10 +142,10 @@ void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
     const auto grad_weight_tile = grad_weight_block.row();
     kw::look_ahead(grad_weight_row, tile);
 #pragma omp simd
-    for (int64_t axis = tile; axis < end; ++axis) {
-      const float sum = rounded + (axis == 2 ? reduced_i : 0.0f) + (rounded + (axis == 1 ? reduced_2_i : 0.0f));
-      const float d_weight = sum + (rounded + (axis == 0 ? reduced_3_i : 0.0f));
-      grad_weight_tile[axis - tile] = d_weight;
+    for (int64_t weight_0 = tile; weight_0 < end; ++weight_0) {
+      const float sum = rounded + (weight_0 == 2 ? reduced_i : 0.0f) + (rounded + (weight_0 == 1 ? reduced_2_i : 0.0f));
+      const float d_weight = sum + (rounded + (weight_0 == 0 ? reduced_3_i : 0.0f));
+      grad_weight_tile[weight_0 - tile] = d_weight;
     }
     grad_weight_block.finish(end - tile);
   }
@@ -157,21 +156,19 @@ void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::Tensor<cons
 extern "C" {
 
 // Dense tensors: batch and seq and hidden are walked as one axis.
-void poly_relu_backward(const T* x, const float* gathered, const float* gathered_2, const float* gathered_3,
-                        const T* d_y, T* grad_x, W* grad_bias, float* reduced, float* reduced_2, float* reduced_3,
-                        int64_t n) {
-  poly_relu_backward_whole<true>({x, {0, 0, 1}}, {gathered}, {gathered_2}, {gathered_3}, {d_y, {0, 0, 1}},
-                                 {grad_x, {0, 0, 1}}, {grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, 1, 1, n);
+void poly_relu_backward(const T* x, const W* weight, const T* d_y, T* grad_x, W* grad_bias, float* reduced,
+                        float* reduced_2, float* reduced_3, int64_t n) {
+  poly_relu_backward_whole<true>({x, {0, 0, 1}}, {weight, {1}}, {d_y, {0, 0, 1}}, {grad_x, {0, 0, 1}}, {grad_bias, {0}},
+                                 {reduced}, {reduced_2}, {reduced_3}, 1, 1, n);
 }
 
 // Any strides.
-void poly_relu_backward_strided(const T* x, const float* gathered, const float* gathered_2, const float* gathered_3,
-                                const T* d_y, T* grad_x, W* grad_bias, float* reduced, float* reduced_2,
-                                float* reduced_3, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
-                                int64_t x_stride_1, int64_t x_stride_2, int64_t d_y_stride_0, int64_t d_y_stride_1,
-                                int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
-                                int64_t grad_x_stride_2) {
-  poly_relu_backward_whole<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {gathered_2}, {gathered_3},
+void poly_relu_backward_strided(const T* x, const W* weight, const T* d_y, T* grad_x, W* grad_bias, float* reduced,
+                                float* reduced_2, float* reduced_3, int64_t batch, int64_t seq, int64_t hidden,
+                                int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0,
+                                int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
+                                int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
+  poly_relu_backward_whole<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
                                   {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                   {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}}, {grad_bias, {0}},
                                   {reduced}, {reduced_2}, {reduced_3}, batch, seq, hidden);

@@ -3,20 +3,18 @@
 //   op PolyReLU(x: T[batch, seq, hidden], weight: parameter W[weight_0 = 3], bias: parameter W[1])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
-//     h          = select(f32(x) <= 0, 0, f32(x))
-//     weight_2   = f32(weight)
-//     gathered   = gather(weight_2, 0, weight_0)
-//     _1         = h^2
-//     gathered_2 = gather(weight_2, 1, weight_0)
-//     gathered_3 = gather(weight_2, 2, weight_0)
-//     y          = gathered * (_1 * h) + gathered_2 * _1 + gathered_3 * h
-//     _2         = T(y + f32(bias))
-//   return y = _2, gathered, gathered_2, gathered_3
+//     h        = select(f32(x) <= 0, 0, f32(x))
+//     weight_2 = f32(weight)
+//     _1       = h^2
+//     _2       = gather(weight_2, 0, weight_0) * (_1 * h) + gather(weight_2, 1, weight_0) * _1
+//     y        = _2 + gather(weight_2, 2, weight_0) * h
+//     _3       = T(y + f32(bias))
+//   return y = _3
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (the gradients' sums) (source.py:10)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:10)
-// saved = x, gathered, gathered_2, gathered_3: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 128 MiB moved; only gathered, gathered_2 and gathered_3 are written for it (source.py:19)
+// saved = x, weight: the cheapest cut between forward and backward by counted bytes at your shape: 128 MiB moved; only
+//     tensors that exist anyway are kept (source.py:10)
 // reduce.bias = column: bias lacks batch, seq and hidden: its gradient is a sum over them, in two deterministic stages
 //     of its own (source.py:20)
 //
@@ -41,19 +39,8 @@ constexpr int64_t kParallelElements = 32768;  // fewer run on one thread
 constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past the cache
 
 template <bool kUnit>
-void poly_relu_forward_elements(kw::Tensor<const W, 1> weight, kw::Tensor<float, 0> gathered,
-                                kw::Tensor<float, 0> gathered_2, kw::Tensor<float, 0> gathered_3) {
-  const W32 weight_i = weight(0);
-  const W32 weight_i_2 = weight(1);
-  const W32 weight_i_3 = weight(2);
-  gathered() = float(weight_i);
-  gathered_2() = float(weight_i_2);
-  gathered_3() = float(weight_i_3);
-}
-
-template <bool kUnit>
-void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
-                                  kw::Tensor<T, 3> y, int64_t batch, int64_t seq, int64_t hidden) {
+void poly_relu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight, kw::Tensor<const W, 1> bias,
+                                kw::Tensor<T, 3> y, int64_t batch, int64_t seq, int64_t hidden) {
   const float weight_2 = weight(0);
   const float weight_2_2 = weight(1);
   const float weight_2_3 = weight(2);
@@ -86,22 +73,17 @@ void poly_relu_forward_2_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
 
 extern "C" {
 
-void poly_relu_forward(const W* weight, float* gathered, float* gathered_2, float* gathered_3,
-                       int64_t weight_stride_0) {
-  poly_relu_forward_elements<false>({weight, {weight_stride_0}}, {gathered}, {gathered_2}, {gathered_3});
-}
-
 // Dense tensors: batch and seq and hidden are walked as one axis.
-void poly_relu_forward_2(const T* x, const W* weight, const W* bias, T* y, int64_t n) {
-  poly_relu_forward_2_elements<true>({x, {0, 0, 1}}, {weight, {1}}, {bias, {0}}, {y, {0, 0, 1}}, 1, 1, n);
+void poly_relu_forward(const T* x, const W* weight, const W* bias, T* y, int64_t n) {
+  poly_relu_forward_elements<true>({x, {0, 0, 1}}, {weight, {1}}, {bias, {0}}, {y, {0, 0, 1}}, 1, 1, n);
 }
 
 // Any strides.
-void poly_relu_forward_2_strided(const T* x, const W* weight, const W* bias, T* y, int64_t batch, int64_t seq,
-                                 int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
-                                 int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2) {
-  poly_relu_forward_2_elements<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
-                                      {bias, {0}}, {y, {y_stride_0, y_stride_1, y_stride_2}}, batch, seq, hidden);
+void poly_relu_forward_strided(const T* x, const W* weight, const W* bias, T* y, int64_t batch, int64_t seq,
+                               int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
+                               int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2) {
+  poly_relu_forward_elements<false>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}}, {bias, {0}},
+                                    {y, {y_stride_0, y_stride_1, y_stride_2}}, batch, seq, hidden);
 }
 
 }  // extern "C"

@@ -286,7 +286,7 @@ void group_norm_backward(const T* x, const W* norm_weight, const T32* mean, cons
 }
 
 // The same, where parts are whole halves of vectors.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<640, 2560, T>()), 1)
 void group_norm_backward_halves(const T* x, const W* norm_weight, const T32* mean, const T32* rstd, const T* d_y,
                                 T* grad_x, T32* grad_norm_weight_slices, T32* grad_norm_bias_slices, int batch,
                                 int channels_3, int height_width, int channels, int workers, int64_t x_stride_0,

@@ -311,7 +311,7 @@ void group_norm_silu_backward(const T* x, const W* norm_weight, const W* norm_bi
 }
 
 // The same, where parts are whole halves of vectors.
-KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
+KW_KERNEL((kw::most_in<640, 2560, T>()), 1)
 void group_norm_silu_backward_halves(const T* x, const W* norm_weight, const W* norm_bias, const T32* mean,
                                      const T32* rstd, const T* d_y, T* grad_x, T32* grad_norm_weight_slices,
                                      T32* grad_norm_bias_slices, int batch, int channels_3, int height_width,

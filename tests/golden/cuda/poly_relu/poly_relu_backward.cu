@@ -1,28 +1,29 @@
 // poly_relu, backward:
 //
-//   op PolyReLU_backward(x: no_grad T[batch, seq, hidden], gathered: no_grad f32,
-//                        gathered_2: no_grad f32, gathered_3: no_grad f32,
+//   op PolyReLU_backward(x: no_grad T[batch, seq, hidden], weight: parameter no_grad W[weight_0 = 3],
 //                        d_y: no_grad T[batch, seq, hidden])
 //     types W = bf16, T = bf16
 //     sizes batch = 4, seq = 2048, hidden = 8192
 //     _1          = f32(x) <= 0
 //     h           = select(_1, 0, f32(x))
+//     weight_2    = f32(weight)
 //     _2          = h^2
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _3          = broadcast(f32(0.0), axis = 3)
-//     _4          = scatter_add(_3, 1, sum(f32(d_y) * _2, batch, seq, hidden), axis)
-//     _5          = f32(d_y) * gathered
-//     d_h         = f32(d_y) * gathered_3 + _5 * _2 + 2.0 * ((f32(d_y) * gathered_2 + _5 * h) * h)
-//     _6          = scatter_add(_3, 0, sum(f32(d_y) * (_2 * h), batch, seq, hidden), axis)
-//     d_weight    = scatter_add(_3, 2, sum(f32(d_y) * h, batch, seq, hidden), axis) + _4 + _6
+//     _3          = broadcast(f32(0.0), weight_0)
+//     _4          = scatter_add(_3, 1, sum(f32(d_y) * _2, batch, seq, hidden), weight_0)
+//     _5          = f32(d_y) * gather(weight_2, 0, weight_0)
+//     _6          = 2.0 * ((f32(d_y) * gather(weight_2, 1, weight_0) + _5 * h) * h)
+//     d_h         = f32(d_y) * gather(weight_2, 2, weight_0) + _5 * _2 + _6
+//     _7          = scatter_add(_3, 0, sum(f32(d_y) * (_2 * h), batch, seq, hidden), weight_0)
+//     d_weight    = scatter_add(_3, 2, sum(f32(d_y) * h, batch, seq, hidden), weight_0) + _4 + _7
 //     grad_weight = W(d_weight)
 //     grad_x      = T(select(_1, 0.0, d_h))
 //   return grad_x, grad_weight, grad_bias[1]
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (the gradients' sums) (source.py:10)
 // deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:10)
-// saved = x, gathered, gathered_2, gathered_3: the cheapest cut between forward and backward by counted bytes at your
-//     shape: 128 MiB moved; only gathered, gathered_2 and gathered_3 are written for it (source.py:19)
+// saved = x, weight: the cheapest cut between forward and backward by counted bytes at your shape: 128 MiB moved; only
+//     tensors that exist anyway are kept (source.py:10)
 // reduce.bias = column: bias lacks batch, seq and hidden: its gradient is a sum over them, in two deterministic stages
 //     of its own (source.py:20)
 //
@@ -42,8 +43,7 @@ using W32 = kw::wide<W>;
 using T32 = kw::wide<T>;
 
 template <int kVector, int kElements, class Index>
-KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const float, 0> gathered,
-                                           kw::Tensor<const float, 0> gathered_2, kw::Tensor<const float, 0> gathered_3,
+KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> weight,
                                            kw::Tensor<const T, 3> d_y, kw::Tensor<T, 3> grad_x,
                                            kw::Tensor<float, 1> v8_slices, kw::Tensor<float, 1> v11_slices,
                                            kw::Tensor<float, 1> v14_slices, kw::Tensor<float, 1> v15_slices,
@@ -54,9 +54,12 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
   KW_SHARED(float, v11_slices_sum_parts, kw::kMostWarps);
   KW_SHARED(float, v14_slices_sum_parts, kw::kMostWarps);
   KW_SHARED(float, v15_slices_sum_parts, kw::kMostWarps);
-  const float gathered_3_i = kw::load(gathered_3.at());
-  const float gathered_i = kw::load(gathered.at());
-  const float gathered_2_i = kw::load(gathered_2.at());
+  const W32 weight_i = kw::load(weight.at(2));
+  const float weight_2 = weight_i;
+  const W32 weight_i_2 = kw::load(weight.at(0));
+  const float weight_2_2 = weight_i_2;
+  const W32 weight_i_3 = kw::load(weight.at(1));
+  const float weight_2_3 = weight_i_3;
   const Index vectors = (batch * seq * hidden) / kVector;
   const Index step = static_cast<Index>(kw::threads()) * kVectors;
   kw::Total<true, float> v8_slices_total = 0;
@@ -102,11 +105,10 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
           const float x_i = x_v[v][k];
           const bool holds = x_i <= 0.0f;
           const float d_y_i = d_y_v[v][k];
-          const float product = d_y_i * gathered_i;
+          const float product = d_y_i * weight_2_2;
           const float h = holds ? 0.0f : x_i;
           const float product_2 = h * h;
-          const float d_h = d_y_i * gathered_3_i + product * product_2 + 2.0f * ((d_y_i * gathered_2_i + product * h) *
-              h);
+          const float d_h = d_y_i * weight_2 + product * product_2 + 2.0f * ((d_y_i * weight_2_3 + product * h) * h);
           v8_slices_part += d_y_i * h;
           v11_slices_part += d_y_i * product_2;
           v14_slices_part += d_y_i * (product_2 * h);
@@ -137,11 +139,10 @@ KW_DEVICE void poly_relu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<
 
 // Tensors without gaps, all in the same order: one run of vectors.
 KW_KERNEL(256, 1)
-void poly_relu_backward(const T* x, const float* gathered, const float* gathered_2, const float* gathered_3,
-                        const T* d_y, T* grad_x, float* v8_slices, float* v11_slices, float* v14_slices,
-                        float* v15_slices, int64_t n, int64_t workers) {
-  poly_relu_backward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 0, 1}}, {gathered}, {gathered_2},
-                                                                   {gathered_3}, {d_y, {0, 0, 1}}, {grad_x, {0, 0, 1}},
+void poly_relu_backward(const T* x, const W* weight, const T* d_y, T* grad_x, float* v8_slices, float* v11_slices,
+                        float* v14_slices, float* v15_slices, int64_t n, int64_t workers, int64_t weight_stride_0) {
+  poly_relu_backward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 0, 1}}, {weight, {weight_stride_0}},
+                                                                   {d_y, {0, 0, 1}}, {grad_x, {0, 0, 1}},
                                                                    {v8_slices, {1}}, {v11_slices, {1}},
                                                                    {v14_slices, {1}}, {v15_slices, {1}}, 1, 1, n,
                                                                    workers);
@@ -149,24 +150,24 @@ void poly_relu_backward(const T* x, const float* gathered, const float* gathered
 
 // The same, an element at a time.
 KW_KERNEL(256, 1)
-void poly_relu_backward_unaligned(const T* x, const float* gathered, const float* gathered_2, const float* gathered_3,
-                                  const T* d_y, T* grad_x, float* v8_slices, float* v11_slices, float* v14_slices,
-                                  float* v15_slices, int64_t n, int64_t workers) {
-  poly_relu_backward_elements<1, 4, int64_t>({x, {0, 0, 1}}, {gathered}, {gathered_2}, {gathered_3}, {d_y, {0, 0, 1}},
+void poly_relu_backward_unaligned(const T* x, const W* weight, const T* d_y, T* grad_x, float* v8_slices,
+                                  float* v11_slices, float* v14_slices, float* v15_slices, int64_t n, int64_t workers,
+                                  int64_t weight_stride_0) {
+  poly_relu_backward_elements<1, 4, int64_t>({x, {0, 0, 1}}, {weight, {weight_stride_0}}, {d_y, {0, 0, 1}},
                                              {grad_x, {0, 0, 1}}, {v8_slices, {1}}, {v11_slices, {1}},
                                              {v14_slices, {1}}, {v15_slices, {1}}, 1, 1, n, workers);
 }
 
 // Any strides.
 KW_KERNEL(256, 1)
-void poly_relu_backward_strided(const T* x, const float* gathered, const float* gathered_2, const float* gathered_3,
-                                const T* d_y, T* grad_x, float* v8_slices, float* v11_slices, float* v14_slices,
-                                float* v15_slices, int batch, int seq, int hidden, int workers, int64_t x_stride_0,
-                                int64_t x_stride_1, int64_t x_stride_2, int64_t d_y_stride_0, int64_t d_y_stride_1,
+void poly_relu_backward_strided(const T* x, const W* weight, const T* d_y, T* grad_x, float* v8_slices,
+                                float* v11_slices, float* v14_slices, float* v15_slices, int batch, int seq, int hidden,
+                                int workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
+                                int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1,
                                 int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,
                                 int64_t grad_x_stride_2) {
-  poly_relu_backward_elements<1, 4, int>({x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {gathered_2},
-                                         {gathered_3}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+  poly_relu_backward_elements<1, 4, int>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
+                                         {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                          {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
                                          {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}}, {v15_slices, {1}},
                                          batch, seq, hidden, workers);
@@ -174,14 +175,13 @@ void poly_relu_backward_strided(const T* x, const float* gathered, const float* 
 
 // More elements than an int counts.
 KW_KERNEL(256, 1)
-void poly_relu_backward_large(const T* x, const float* gathered, const float* gathered_2, const float* gathered_3,
-                              const T* d_y, T* grad_x, float* v8_slices, float* v11_slices, float* v14_slices,
-                              float* v15_slices, int64_t batch, int64_t seq, int64_t hidden, int64_t workers,
-                              int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t d_y_stride_0,
-                              int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
-                              int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
-  poly_relu_backward_elements<1, 4, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}}, {gathered}, {gathered_2},
-                                             {gathered_3}, {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
+void poly_relu_backward_large(const T* x, const W* weight, const T* d_y, T* grad_x, float* v8_slices, float* v11_slices,
+                              float* v14_slices, float* v15_slices, int64_t batch, int64_t seq, int64_t hidden,
+                              int64_t workers, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
+                              int64_t weight_stride_0, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,
+                              int64_t grad_x_stride_0, int64_t grad_x_stride_1, int64_t grad_x_stride_2) {
+  poly_relu_backward_elements<1, 4, int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}}, {weight, {weight_stride_0}},
+                                             {d_y, {d_y_stride_0, d_y_stride_1, d_y_stride_2}},
                                              {grad_x, {grad_x_stride_0, grad_x_stride_1, grad_x_stride_2}},
                                              {v8_slices, {1}}, {v11_slices, {1}}, {v14_slices, {1}}, {v15_slices, {1}},
                                              batch, seq, hidden, workers);
@@ -312,9 +312,10 @@ KW_DEVICE void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::T
       kw::Vector<W, kVector> grad_weight_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const Index axis = element + k;
-        const float sum = rounded + (axis == 2 ? reduced_i : 0.0f) + (rounded + (axis == 1 ? reduced_2_i : 0.0f));
-        const float d_weight = sum + (rounded + (axis == 0 ? reduced_3_i : 0.0f));
+        const Index weight_0 = element + k;
+        const float sum = rounded + (weight_0 == 2 ? reduced_i : 0.0f) + (rounded + (weight_0 == 1 ? reduced_2_i
+            : 0.0f));
+        const float d_weight = sum + (rounded + (weight_0 == 0 ? reduced_3_i : 0.0f));
         grad_weight_v[k] = W(d_weight);
       }
       kw::store_piece(grad_weight.at(element), grad_weight_v, whole);

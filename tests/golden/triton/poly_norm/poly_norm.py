@@ -4,44 +4,44 @@
 #               eps = 1e-6)
 #     types W = bf16, T = bf16
 #     sizes batch = 4, seq = 2048, hidden = 8192
-#     h          = f32(x)
-#     weight_2   = f32(weight)
-#     gathered   = gather(weight_2, 0, weight_0)
-#     _1         = h^2
-#     _2         = _1 * h
-#     rstd       = rsqrt(mean(_2^2, hidden) + eps)
-#     gathered_2 = gather(weight_2, 1, weight_0)
-#     rstd_2     = rsqrt(mean(_1^2, hidden) + eps)
-#     gathered_3 = gather(weight_2, 2, weight_0)
-#     rstd_3     = rsqrt(mean(_1, hidden) + eps)
-#     y          = gathered * (_2 * rstd) + gathered_2 * (_1 * rstd_2) + gathered_3 * (h * rstd_3)
-#     _3         = T(y + f32(bias))
-#   return y = _3, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3
+#     h        = f32(x)
+#     weight_2 = f32(weight)
+#     _1       = h^2
+#     _2       = _1 * h
+#     rstd     = rsqrt(mean(_2^2, hidden) + eps)
+#     rstd_2   = rsqrt(mean(_1^2, hidden) + eps)
+#     _3       = gather(weight_2, 1, weight_0) * (_1 * rstd_2)
+#     _4       = gather(weight_2, 0, weight_0) * (_2 * rstd) + _3
+#     rstd_3   = rsqrt(mean(_1, hidden) + eps)
+#     y        = _4 + gather(weight_2, 2, weight_0) * (h * rstd_3)
+#     _5       = T(y + f32(bias))
+#   return y = _5, rstd, rstd_2, rstd_3
 #
 # poly_norm, backward:
 #
-#   op PolyNorm_backward(x: no_grad T[batch, seq, hidden], gathered: no_grad f32,
-#                        rstd: no_grad f32[batch, seq], gathered_2: no_grad f32,
-#                        rstd_2: no_grad f32[batch, seq], gathered_3: no_grad f32,
+#   op PolyNorm_backward(x: no_grad T[batch, seq, hidden], weight: parameter no_grad W[weight_0 = 3],
+#                        rstd: no_grad f32[batch, seq], rstd_2: no_grad f32[batch, seq],
 #                        rstd_3: no_grad f32[batch, seq], d_y: no_grad T[batch, seq, hidden])
 #     types W = bf16, T = bf16
 #     sizes batch = 4, seq = 2048, hidden = 8192
 #     h           = f32(x)
+#     weight_2    = f32(weight)
 #     _1          = h^2
 #     _2          = _1 * h
 #     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-#     _3          = f32(d_y) * gathered_3
-#     _4          = broadcast(f32(0.0), axis = 3)
-#     _5          = f32(d_y) * gathered_2
-#     _6          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _5 * rstd_2
-#     _7          = 2.0 * (-0.5 * sum(_5 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
-#     _8          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), axis)
-#     _9          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), axis) + _8
-#     _10         = f32(d_y) * gathered
+#     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
+#     _4          = broadcast(f32(0.0), weight_0)
+#     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
+#     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
+#     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
+#     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
+#     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
+#     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
 #     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
 #     _12         = _10 * rstd + _11
-#     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_6 + _7 + _12 * h) * h)
-#     d_weight    = _9 + scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), axis)
+#     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
+#     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
+#     d_weight    = _5 + _9 + _13
 #     grad_weight = W(d_weight)
 #     grad_x      = T(d_h)
 #   return grad_x, grad_weight, grad_bias[1]
@@ -50,9 +50,8 @@
 #     once, at the end (source.py:23)
 # accumulate = f32: running sums are kept in the type that PyTorch accumulates in (mean over hidden) (source.py:17)
 # deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:9)
-# saved = x, gathered, rstd, gathered_2, rstd_2, gathered_3, rstd_3: the cheapest cut between forward and backward by
-#     counted bytes at your shape: 128 MiB moved; only gathered, rstd, gathered_2, rstd_2, gathered_3 and rstd_3 are
-#     written for it (source.py:22)
+# saved = x, weight, rstd, rstd_2, rstd_3: the cheapest cut between forward and backward by counted bytes at your
+#     shape: 128 MiB moved; only rstd, rstd_2 and rstd_3 are written for it (source.py:17)
 # reduce.bias = fused: bias lacks batch, seq and hidden: its gradient is a sum over them. Each block keeps a partial
 #     sum beside its rows, a second step adds the partial sums in a fixed order (source.py:23)
 #
@@ -102,23 +101,11 @@ def poly_norm_forward(
 
 
 @triton.jit
-def poly_norm_forward_2(weight, gathered, gathered_2, gathered_3):
-    weight_i = tl.load(weight).to(tl.float32)
-    weight_i_2 = tl.load(weight + 1).to(tl.float32)
-    weight_i_3 = tl.load(weight + 2).to(tl.float32)
-    tl.store(gathered, weight_i)
-    tl.store(gathered_2, weight_i_2)
-    tl.store(gathered_3, weight_i_3)
-
-
-@triton.jit
 def poly_norm_backward(
     x,
-    gathered,
+    weight,
     rstd,
-    gathered_2,
     rstd_2,
-    gathered_3,
     rstd_3,
     d_y,
     grad_x,
@@ -153,12 +140,12 @@ def poly_norm_backward(
         sum_sum_2 += tl.where(mask, d_y_i * (product * rstd_2_i), 0.0)
         sum_sum_3 += tl.where(mask, d_y_i * (product_2 * rstd_i), 0.0)
         grad_bias_sum += d_y_i
-        gathered_i = tl.load(gathered)
-        product_3 = d_y_i * gathered_i
-        gathered_3_i = tl.load(gathered_3)
-        product_4 = d_y_i * gathered_3_i
-        gathered_2_i = tl.load(gathered_2)
-        product_5 = d_y_i * gathered_2_i
+        weight_i = tl.load(weight).to(tl.float32)
+        product_3 = d_y_i * weight_i
+        weight_i_2 = tl.load(weight + 2).to(tl.float32)
+        product_4 = d_y_i * weight_i_2
+        weight_i_3 = tl.load(weight + 1).to(tl.float32)
+        product_5 = d_y_i * weight_i_3
         sum = tl.sum(tl.where(mask, product_3 * product_2, 0.0), axis=1, keep_dims=True)
         sum_2 = tl.sum(tl.where(mask, product_4 * x_i, 0.0), axis=1, keep_dims=True)
         sum_3 = tl.sum(tl.where(mask, product_5 * product, 0.0), axis=1, keep_dims=True)
@@ -214,12 +201,12 @@ def poly_norm_backward_2(
 
 @triton.jit
 def poly_norm_backward_3(grad_weight, total, total_2, total_3, BLOCK: tl.constexpr):
-    axis = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    mask = axis < 3
+    weight_0 = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = weight_0 < 3
     rounded = 0.0
     total_i = tl.load(total)
     total_2_i = tl.load(total_2)
-    sum = rounded + tl.where(axis == 2, total_i, 0.0) + (rounded + tl.where(axis == 1, total_2_i, 0.0))
+    sum = rounded + tl.where(weight_0 == 2, total_i, 0.0) + (rounded + tl.where(weight_0 == 1, total_2_i, 0.0))
     total_3_i = tl.load(total_3)
-    d_weight = sum + (rounded + tl.where(axis == 0, total_3_i, 0.0))
-    tl.store(grad_weight + axis, d_weight, mask=mask)
+    d_weight = sum + (rounded + tl.where(weight_0 == 0, total_3_i, 0.0))
+    tl.store(grad_weight + weight_0, d_weight, mask=mask)

@@ -91,23 +91,11 @@ def poly_norm_forward_general(
 
 
 @triton.jit
-def poly_norm_forward_2_general(weight, gathered, gathered_2, gathered_3, weight_stride_0):
-    weight_i = wide(tl.load(weight))
-    weight_i_2 = wide(tl.load(weight + 1 * weight_stride_0))
-    weight_i_3 = wide(tl.load(weight + 2 * weight_stride_0))
-    tl.store(gathered, weight_i.to(tl.float32))
-    tl.store(gathered_2, weight_i_2.to(tl.float32))
-    tl.store(gathered_3, weight_i_3.to(tl.float32))
-
-
-@triton.jit
 def poly_norm_backward_general(
     x,
-    gathered,
+    weight,
     rstd,
-    gathered_2,
     rstd_2,
-    gathered_3,
     rstd_3,
     d_y,
     grad_x,
@@ -118,6 +106,7 @@ def poly_norm_backward_general(
     x_stride_0,
     x_stride_1,
     x_stride_2,
+    weight_stride_0,
     rstd_stride_0,
     rstd_stride_1,
     rstd_2_stride_0,
@@ -144,9 +133,12 @@ def poly_norm_backward_general(
     for point in range(worker, batch * seq, workers):
         i_batch = point // seq
         i_seq = point % seq
-        gathered_i = tl.load(gathered)
-        gathered_3_i = tl.load(gathered_3)
-        gathered_2_i = tl.load(gathered_2)
+        weight_i = wide(tl.load(weight))
+        weight_2 = weight_i.to(tl.float32)
+        weight_i_2 = wide(tl.load(weight + 2 * weight_stride_0))
+        weight_2_2 = weight_i_2.to(tl.float32)
+        weight_i_3 = wide(tl.load(weight + 1 * weight_stride_0))
+        weight_2_3 = weight_i_3.to(tl.float32)
         rstd_3_i = tl.load(rstd_3 + i_batch * rstd_3_stride_0 + i_seq * rstd_3_stride_1)
         rstd_2_i = tl.load(rstd_2 + i_batch * rstd_2_stride_0 + i_seq * rstd_2_stride_1)
         rstd_i = tl.load(rstd + i_batch * rstd_stride_0 + i_seq * rstd_stride_1)
@@ -168,9 +160,9 @@ def poly_norm_backward_general(
             h = x_i.to(tl.float32)
             product = h * h
             product_2 = product * h
-            sum_tile = sum_tile + tl.where(mask, d_y_i_2 * gathered_i * product_2, 0.0)
-            sum_2_tile = sum_2_tile + tl.where(mask, d_y_i_2 * gathered_3_i * h, 0.0)
-            sum_3_tile = sum_3_tile + tl.where(mask, d_y_i_2 * gathered_2_i * product, 0.0)
+            sum_tile = sum_tile + tl.where(mask, d_y_i_2 * weight_2 * product_2, 0.0)
+            sum_2_tile = sum_2_tile + tl.where(mask, d_y_i_2 * weight_2_2 * h, 0.0)
+            sum_3_tile = sum_3_tile + tl.where(mask, d_y_i_2 * weight_2_3 * product, 0.0)
             sum_sum += tl.where(mask, d_y_i_2 * (h * rstd_3_i), 0.0)
             sum_sum_2 += tl.where(mask, d_y_i_2 * (product * rstd_2_i), 0.0)
             sum_sum_3 += tl.where(mask, d_y_i_2 * (product_2 * rstd_i), 0.0)
@@ -195,9 +187,9 @@ def poly_norm_backward_general(
             )
             h = x_i.to(tl.float32)
             product = h * h
-            sum_4 = d_y_i_2 * gathered_i * rstd_i + 2.0 * (quotient * (product * h))
-            sum_5 = quotient_2 + d_y_i_2 * gathered_2_i * rstd_2_i + 2.0 * (quotient_3 * product)
-            d_h = d_y_i_2 * gathered_3_i * rstd_3_i + sum_4 * product + 2.0 * ((sum_5 + sum_4 * h) * h)
+            sum_4 = d_y_i_2 * weight_2 * rstd_i + 2.0 * (quotient * (product * h))
+            sum_5 = quotient_2 + d_y_i_2 * weight_2_3 * rstd_2_i + 2.0 * (quotient_3 * product)
+            d_h = d_y_i_2 * weight_2_2 * rstd_3_i + sum_4 * product + 2.0 * ((sum_5 + sum_4 * h) * h)
             tl.store(
                 grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_hidden * grad_x_stride_2,
                 d_h,
@@ -249,12 +241,12 @@ def poly_norm_backward_2_general(
 
 @triton.jit
 def poly_norm_backward_3_general(grad_weight, total, total_2, total_3, grad_weight_stride_0, BLOCK: tl.constexpr):
-    axis = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    mask = axis < 3
+    weight_0 = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = weight_0 < 3
     rounded = 0.0
     total_i = tl.load(total)
     total_2_i = tl.load(total_2)
-    sum = rounded + tl.where(axis == 2, total_i, 0.0) + (rounded + tl.where(axis == 1, total_2_i, 0.0))
+    sum = rounded + tl.where(weight_0 == 2, total_i, 0.0) + (rounded + tl.where(weight_0 == 1, total_2_i, 0.0))
     total_3_i = tl.load(total_3)
-    d_weight = sum + (rounded + tl.where(axis == 0, total_3_i, 0.0))
-    tl.store(grad_weight + axis * grad_weight_stride_0, d_weight, mask=mask)
+    d_weight = sum + (rounded + tl.where(weight_0 == 0, total_3_i, 0.0))
+    tl.store(grad_weight + weight_0 * grad_weight_stride_0, d_weight, mask=mask)

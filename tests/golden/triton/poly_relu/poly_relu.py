@@ -3,41 +3,40 @@
 #   op PolyReLU(x: T[batch, seq, hidden], weight: parameter W[weight_0 = 3], bias: parameter W[1])
 #     types W = bf16, T = bf16
 #     sizes batch = 4, seq = 2048, hidden = 8192
-#     h          = select(f32(x) <= 0, 0, f32(x))
-#     weight_2   = f32(weight)
-#     gathered   = gather(weight_2, 0, weight_0)
-#     _1         = h^2
-#     gathered_2 = gather(weight_2, 1, weight_0)
-#     gathered_3 = gather(weight_2, 2, weight_0)
-#     y          = gathered * (_1 * h) + gathered_2 * _1 + gathered_3 * h
-#     _2         = T(y + f32(bias))
-#   return y = _2, gathered, gathered_2, gathered_3
+#     h        = select(f32(x) <= 0, 0, f32(x))
+#     weight_2 = f32(weight)
+#     _1       = h^2
+#     _2       = gather(weight_2, 0, weight_0) * (_1 * h) + gather(weight_2, 1, weight_0) * _1
+#     y        = _2 + gather(weight_2, 2, weight_0) * h
+#     _3       = T(y + f32(bias))
+#   return y = _3
 #
 # poly_relu, backward:
 #
-#   op PolyReLU_backward(x: no_grad T[batch, seq, hidden], gathered: no_grad f32,
-#                        gathered_2: no_grad f32, gathered_3: no_grad f32,
+#   op PolyReLU_backward(x: no_grad T[batch, seq, hidden], weight: parameter no_grad W[weight_0 = 3],
 #                        d_y: no_grad T[batch, seq, hidden])
 #     types W = bf16, T = bf16
 #     sizes batch = 4, seq = 2048, hidden = 8192
 #     _1          = f32(x) <= 0
 #     h           = select(_1, 0, f32(x))
+#     weight_2    = f32(weight)
 #     _2          = h^2
 #     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-#     _3          = broadcast(f32(0.0), axis = 3)
-#     _4          = scatter_add(_3, 1, sum(f32(d_y) * _2, batch, seq, hidden), axis)
-#     _5          = f32(d_y) * gathered
-#     d_h         = f32(d_y) * gathered_3 + _5 * _2 + 2.0 * ((f32(d_y) * gathered_2 + _5 * h) * h)
-#     _6          = scatter_add(_3, 0, sum(f32(d_y) * (_2 * h), batch, seq, hidden), axis)
-#     d_weight    = scatter_add(_3, 2, sum(f32(d_y) * h, batch, seq, hidden), axis) + _4 + _6
+#     _3          = broadcast(f32(0.0), weight_0)
+#     _4          = scatter_add(_3, 1, sum(f32(d_y) * _2, batch, seq, hidden), weight_0)
+#     _5          = f32(d_y) * gather(weight_2, 0, weight_0)
+#     _6          = 2.0 * ((f32(d_y) * gather(weight_2, 1, weight_0) + _5 * h) * h)
+#     d_h         = f32(d_y) * gather(weight_2, 2, weight_0) + _5 * _2 + _6
+#     _7          = scatter_add(_3, 0, sum(f32(d_y) * (_2 * h), batch, seq, hidden), weight_0)
+#     d_weight    = scatter_add(_3, 2, sum(f32(d_y) * h, batch, seq, hidden), weight_0) + _4 + _7
 #     grad_weight = W(d_weight)
 #     grad_x      = T(select(_1, 0.0, d_h))
 #   return grad_x, grad_weight, grad_bias[1]
 #
 # accumulate = f32: running sums are kept in the type that PyTorch accumulates in (the gradients' sums) (source.py:10)
 # deterministic = yes: every sum has a fixed order and no atomic addition is used (source.py:10)
-# saved = x, gathered, gathered_2, gathered_3: the cheapest cut between forward and backward by counted bytes at your
-#     shape: 128 MiB moved; only gathered, gathered_2 and gathered_3 are written for it (source.py:19)
+# saved = x, weight: the cheapest cut between forward and backward by counted bytes at your shape: 128 MiB moved; only
+#     tensors that exist anyway are kept (source.py:10)
 # reduce.bias = column: bias lacks batch, seq and hidden: its gradient is a sum over them, in two deterministic stages
 #     of its own (source.py:20)
 #
@@ -48,17 +47,7 @@ import triton.language as tl
 
 
 @triton.jit
-def poly_relu_forward(weight, gathered, gathered_2, gathered_3):
-    weight_i = tl.load(weight).to(tl.float32)
-    weight_i_2 = tl.load(weight + 1).to(tl.float32)
-    weight_i_3 = tl.load(weight + 2).to(tl.float32)
-    tl.store(gathered, weight_i)
-    tl.store(gathered_2, weight_i_2)
-    tl.store(gathered_3, weight_i_3)
-
-
-@triton.jit
-def poly_relu_forward_2(x, weight, bias, y, batch_seq_hidden, BLOCK: tl.constexpr):
+def poly_relu_forward(x, weight, bias, y, batch_seq_hidden, BLOCK: tl.constexpr):
     i_batch_seq_hidden = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = i_batch_seq_hidden < batch_seq_hidden
     weight_i = tl.load(weight).to(tl.float32)
@@ -75,9 +64,7 @@ def poly_relu_forward_2(x, weight, bias, y, batch_seq_hidden, BLOCK: tl.constexp
 @triton.jit
 def poly_relu_backward(
     x,
-    gathered,
-    gathered_2,
-    gathered_3,
+    weight,
     d_y,
     grad_x,
     sum_parts,
@@ -89,9 +76,9 @@ def poly_relu_backward(
     BLOCK: tl.constexpr,
 ):
     chunk = tl.program_id(0).to(tl.int64)
-    gathered_3_i = tl.load(gathered_3)
-    gathered_i = tl.load(gathered)
-    gathered_2_i = tl.load(gathered_2)
+    weight_i = tl.load(weight + 2).to(tl.float32)
+    weight_i_2 = tl.load(weight).to(tl.float32)
+    weight_i_3 = tl.load(weight + 1).to(tl.float32)
     sum_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
     sum_2_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
     sum_3_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
@@ -104,8 +91,8 @@ def poly_relu_backward(
         holds = x_i <= 0
         h = tl.where(holds, 0.0, x_i)
         product = h * h
-        product_2 = d_y_i * gathered_i
-        d_h = d_y_i * gathered_3_i + product_2 * product + 2.0 * ((d_y_i * gathered_2_i + product_2 * h) * h)
+        product_2 = d_y_i * weight_i_2
+        d_h = d_y_i * weight_i + product_2 * product + 2.0 * ((d_y_i * weight_i_3 + product_2 * h) * h)
         sum_tile = sum_tile + tl.where(mask, d_y_i * h, 0.0)
         sum_2_tile = sum_2_tile + tl.where(mask, d_y_i * product, 0.0)
         sum_3_tile = sum_3_tile + tl.where(mask, d_y_i * (product * h), 0.0)
@@ -143,12 +130,12 @@ def poly_relu_backward_finish(
 
 @triton.jit
 def poly_relu_backward_2(grad_weight, reduced, reduced_2, reduced_3, BLOCK: tl.constexpr):
-    axis = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    mask = axis < 3
+    weight_0 = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = weight_0 < 3
     rounded = 0.0
     reduced_i = tl.load(reduced)
     reduced_2_i = tl.load(reduced_2)
-    sum = rounded + tl.where(axis == 2, reduced_i, 0.0) + (rounded + tl.where(axis == 1, reduced_2_i, 0.0))
+    sum = rounded + tl.where(weight_0 == 2, reduced_i, 0.0) + (rounded + tl.where(weight_0 == 1, reduced_2_i, 0.0))
     reduced_3_i = tl.load(reduced_3)
-    d_weight = sum + (rounded + tl.where(axis == 0, reduced_3_i, 0.0))
-    tl.store(grad_weight + axis, d_weight, mask=mask)
+    d_weight = sum + (rounded + tl.where(weight_0 == 0, reduced_3_i, 0.0))
+    tl.store(grad_weight + weight_0, d_weight, mask=mask)

@@ -20,17 +20,7 @@ def promoted(a, b):
 
 
 @triton.jit
-def poly_relu_forward_general(weight, gathered, gathered_2, gathered_3, weight_stride_0):
-    weight_i = wide(tl.load(weight))
-    weight_i_2 = wide(tl.load(weight + 1 * weight_stride_0))
-    weight_i_3 = wide(tl.load(weight + 2 * weight_stride_0))
-    tl.store(gathered, weight_i.to(tl.float32))
-    tl.store(gathered_2, weight_i_2.to(tl.float32))
-    tl.store(gathered_3, weight_i_3.to(tl.float32))
-
-
-@triton.jit
-def poly_relu_forward_2_general(
+def poly_relu_forward_general(
     x,
     weight,
     bias,
@@ -75,9 +65,7 @@ def poly_relu_forward_2_general(
 @triton.jit
 def poly_relu_backward_general(
     x,
-    gathered,
-    gathered_2,
-    gathered_3,
+    weight,
     d_y,
     grad_x,
     sum_parts,
@@ -87,6 +75,7 @@ def poly_relu_backward_general(
     x_stride_0,
     x_stride_1,
     x_stride_2,
+    weight_stride_0,
     d_y_stride_0,
     d_y_stride_1,
     d_y_stride_2,
@@ -100,9 +89,12 @@ def poly_relu_backward_general(
     BLOCK: tl.constexpr,
 ):
     chunk = tl.program_id(0).to(tl.int64)
-    gathered_3_i = tl.load(gathered_3)
-    gathered_i = tl.load(gathered)
-    gathered_2_i = tl.load(gathered_2)
+    weight_i = wide(tl.load(weight + 2 * weight_stride_0))
+    weight_2 = weight_i.to(tl.float32)
+    weight_i_2 = wide(tl.load(weight))
+    weight_2_2 = weight_i_2.to(tl.float32)
+    weight_i_3 = wide(tl.load(weight + 1 * weight_stride_0))
+    weight_2_3 = weight_i_3.to(tl.float32)
     sum_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
     sum_2_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
     sum_3_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
@@ -122,8 +114,8 @@ def poly_relu_backward_general(
         holds = x_i_2 <= 0
         h = tl.where(holds, 0.0, x_i_2)
         product = h * h
-        product_2 = d_y_i_2 * gathered_i
-        d_h = d_y_i_2 * gathered_3_i + product_2 * product + 2.0 * ((d_y_i_2 * gathered_2_i + product_2 * h) * h)
+        product_2 = d_y_i_2 * weight_2_2
+        d_h = d_y_i_2 * weight_2 + product_2 * product + 2.0 * ((d_y_i_2 * weight_2_3 + product_2 * h) * h)
         sum_tile = sum_tile + tl.where(mask, d_y_i_2 * h, 0.0)
         sum_2_tile = sum_2_tile + tl.where(mask, d_y_i_2 * product, 0.0)
         sum_3_tile = sum_3_tile + tl.where(mask, d_y_i_2 * (product * h), 0.0)
@@ -141,6 +133,7 @@ def poly_relu_backward_general(
 
 @triton.jit
 def poly_relu_backward_general_finish(
+    weight,
     grad_bias,
     reduced,
     reduced_2,
@@ -165,12 +158,12 @@ def poly_relu_backward_general_finish(
 
 @triton.jit
 def poly_relu_backward_2_general(grad_weight, reduced, reduced_2, reduced_3, grad_weight_stride_0, BLOCK: tl.constexpr):
-    axis = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    mask = axis < 3
+    weight_0 = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = weight_0 < 3
     rounded = 0.0
     reduced_i = tl.load(reduced)
     reduced_2_i = tl.load(reduced_2)
-    sum = rounded + tl.where(axis == 2, reduced_i, 0.0) + (rounded + tl.where(axis == 1, reduced_2_i, 0.0))
+    sum = rounded + tl.where(weight_0 == 2, reduced_i, 0.0) + (rounded + tl.where(weight_0 == 1, reduced_2_i, 0.0))
     reduced_3_i = tl.load(reduced_3)
-    d_weight = sum + (rounded + tl.where(axis == 0, reduced_3_i, 0.0))
-    tl.store(grad_weight + axis * grad_weight_stride_0, d_weight, mask=mask)
+    d_weight = sum + (rounded + tl.where(weight_0 == 0, reduced_3_i, 0.0))
+    tl.store(grad_weight + weight_0 * grad_weight_stride_0, d_weight, mask=mask)
