@@ -28,10 +28,11 @@ class EntrySizes {
   // Bytes of an element of all of these.
   std::string bytes(const std::vector<BufferId>& buffers) const;
   std::string text(const ir::Size& size) const;
+  // The axes that are walked as one with the innermost, where they are dense; none: nullptr.
+  const std::vector<LoopAxisId>* with_inner(bool dense) const;
 
  private:
   std::string of_each_type(const std::string& before) const;  // the greatest
-  const std::vector<LoopAxisId>* with_inner(bool dense) const;
 
   const LoopProgram& program_;
   const KernelText& text_;

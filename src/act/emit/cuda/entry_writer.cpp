@@ -79,6 +79,24 @@ std::string EntryWriter::threads_size(const Variant& variant, int64_t part) cons
   return variant.thread_bytes >= kThreadBytes ? most_size(most, most * variant.thread_bytes) : number(most);
 }
 
+// Where the innermost axes are walked as one and a tensor has them whole, its outer strides are multiples of them.
+std::string EntryWriter::alignment(const Variant& variant, BufferId id, int64_t bytes) const {
+  const std::vector<LoopAxisId>* group = sizes_.with_inner(variant.dense);
+  const auto is_whole = [&](const Access& access) {
+    for (size_t d = 0; d < access.at->size(); ++d) {
+      const Index& index = (*access.at)[d];
+      if (index.kind == Index::Kind::Axis && group_of(index.axis) == group_of(group->back()) &&
+          !(buffer(id).shape[d] == program_.axes[static_cast<size_t>(index.axis)].size))
+        return false;
+    }
+    return !access.slice;
+  };
+  const bool follows = group != nullptr && group->size() > 1 && text_.large.contains(id) &&
+                       std::all_of(accesses_.begin(), accesses_.end(),
+                                   [&](const Access& access) { return access.buffer != id || is_whole(access); });
+  return (follows ? "starts(" : "aligned(") + buffer(id).name + ", " + number(bytes) + ")";
+}
+
 void EntryWriter::aligned(Variant& variant) const {
   if (variant.ragged) {
     for (BufferId id : text_.large) variant.guards.push_back("starts(" + buffer(id).name + ", 16)");
@@ -88,15 +106,14 @@ void EntryWriter::aligned(Variant& variant) const {
   for (const Stage& stage : kernel_.stages)
     for (const Accumulate& sum : stage.accumulates)
       if (kind_of(text_.plan, sum) == SumKind::Column) all.insert(sum.buffer);
-  for (BufferId id : all) variant.guards.push_back("aligned(" + buffer(id).name + ", 16)");
+  for (BufferId id : all) variant.guards.push_back(alignment(variant, id, 16));
   for (const ir::Size& offset : text_.offsets)
     variant.guards.push_back(bracket(sizes_.text(offset)) + " % " + sizes_.vector() + " == 0");
 }
 
 void EntryWriter::partly_aligned(Variant& variant) const {
   const std::string parts = number(variant.parts), part = "max(1, " + sizes_.vector() + "//" + parts + ")";
-  for (BufferId id : text_.vectors)
-    variant.guards.push_back("aligned(" + buffer(id).name + ", " + number(16 / variant.parts) + ")");
+  for (BufferId id : text_.vectors) variant.guards.push_back(alignment(variant, id, 16 / variant.parts));
   for (const ir::Size& offset : text_.offsets)
     variant.guards.push_back(bracket(sizes_.text(offset)) + " % " + part + " == 0");
   variant.guards.push_back(bracket(sizes_.inner(variant.dense)) + " % " + part + " == 0");

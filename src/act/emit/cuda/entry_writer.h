@@ -55,6 +55,7 @@ class EntryWriter {
   // fours of warps, as which a multiprocessor gives them out.
   static int64_t with_edges(int64_t threads) { return std::max<int64_t>(128, threads * 7 / 8 / 128 * 128); }
   // Guards of memory that is read and written in vectors.
+  std::string alignment(const Variant& variant, BufferId id, int64_t bytes) const;
   void aligned(Variant& variant) const;
   void partly_aligned(Variant& variant) const;
   void whole_vectors(Variant& variant) const;
