@@ -8,8 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "act/act.h"
-#include "ir/derivative/derivative.h"
-#include "ir/derivative/known_means.h"
+#include "ir/derivative/joint.h"
 #include "ir/partition.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/parse.h"
@@ -24,13 +23,12 @@ Result<act::OpMath> math_of(const ir::Graph& graph) {
   act::OpMath math;
   math.name = graph.name;
   math.forward = graph;
-  Result<ir::Graph> joint = ir::differentiate(graph);
+  Result<ir::Graph> joint = ir::joint_graph(graph);
   if (!joint || joint->outputs.size() == graph.outputs.size()) return math;
   const int results = static_cast<int>(graph.outputs.size());
-  const ir::Graph simple = ir::without_known_means(ir::simplify(*joint), results);
-  const ir::Partition cut = ir::partition(simple, results);
-  math.forward = ir::forward_with_saved(simple, cut);
-  math.backward = ir::backward_graph(simple, cut);
+  const ir::Partition cut = ir::partition(*joint, results);
+  math.forward = ir::forward_with_saved(*joint, cut);
+  math.backward = ir::backward_graph(*joint, cut);
   for (size_t i = graph.outputs.size(); i < math.forward.outputs.size(); ++i)
     math.saved.push_back(math.forward.outputs[i].name);
   return math;

@@ -4,8 +4,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "ir/derivative/derivative.h"
-#include "ir/derivative/known_means.h"
+#include "ir/derivative/joint.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/print.h"
 #include "profile/decision.h"
@@ -108,9 +107,8 @@ Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
   }
   math.differentiable = is_differentiable(math.forward);
   if (!math.differentiable) return math;
-  KW_TRY(const ir::Graph joint, ir::differentiate(math.forward));
   const int results = static_cast<int>(math.forward.outputs.size());
-  math.joint = ir::without_known_means(ir::simplify(joint), results);
+  KW_TRY(math.joint, ir::joint_graph(math.forward));
   math.partition = ir::partition(math.joint, results);
   if (const auto pin = pins.find("saved"); pin != pins.end()) {
     KW_TRY(math.partition, partition_saving(math.joint, math.partition, pin->second));

@@ -17,7 +17,7 @@
 //     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _6     = _5 / size(height*width*(channels//32))
 //     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
+//     grad_x = T(merge(_4 + _1 * (2.0 * _6) - _7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -108,6 +108,7 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
+      const T32 product_2 = T32(2.0) * quotient;
       const T32 sum_3 = sum_2 / T32(height * width * (channels / 32)) + T32(0.0) * quotient;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
@@ -120,8 +121,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto product_2 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
+              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i +
+                  (kw::to<T32>(x_row[i_width]) - mean_i) * product_2;
               grad_x_tile[i_width - tile] = sum_4 - sum_3;
             });
             grad_x_block.finish(end - tile);

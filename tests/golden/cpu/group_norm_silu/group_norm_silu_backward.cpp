@@ -21,7 +21,7 @@
 //     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _9     = _8 / size(height*width*(channels//32))
 //     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-//     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
+//     grad_x = T(merge(_7 + _1 * (2.0 * _9) - _10, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -123,6 +123,7 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
+      const T32 product_4 = T32(2.0) * quotient;
       const T32 sum_4 = sum_2 / T32(height * width * (channels / 32)) + T32(0.0) * quotient;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
@@ -133,9 +134,8 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto product_4 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
               const auto sum_5 = kw::to<T32>(product_kept[(i_channels_3 * height + i_height) * width + i_width]) +
-                  product_4;
+                  (kw::to<T32>(x_row[i_width]) - mean_i) * product_4;
               grad_x_tile[i_width - tile] = sum_5 - sum_4;
             });
             grad_x_block.finish(end - tile);

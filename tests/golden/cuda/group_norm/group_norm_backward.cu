@@ -17,7 +17,7 @@
 //     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _6     = _5 / size(height*width*(channels//32))
 //     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
+//     grad_x = T(merge(_4 + _1 * (2.0 * _6) - _7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -122,7 +122,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 factor_2 = norm_weight_i_2 * rstd_i;
+      const T32 factor = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -162,7 +162,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         }
       }
       sum_total += sum_part * norm_weight_i_2;
-      sum_2_total += sum_2_part * factor_2;
+      sum_2_total += sum_2_part * factor;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part) * rstd_i;
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -210,10 +210,10 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     const T32 product_3 = product_2 * rstd_i;
     const T32 product_4 = product * product_3;
     const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
-    const T32 factor = T32(2.0) * quotient;
+    const T32 product_5 = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_2, T32(height * width * (channels / 32)));
-    const T32 product_5 = T32(0.0) * quotient;
-    const T32 sum_4 = quotient_2 + product_5;
+    const T32 product_6 = T32(0.0) * quotient;
+    const T32 sum_4 = quotient_2 + product_6;
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -225,7 +225,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto grad_x_part = grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 factor_2 = T32(norm_weight_i) * rstd_i;
+      const T32 factor = T32(norm_weight_i) * rstd_i;
       const bool here = tile < tiles_here;
       if (here) {
         KW_UNROLL
@@ -256,7 +256,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 sum_3 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
+            const T32 sum_3 = T32(d_y_v[v][k]) * factor + (T32(x_v[v][k]) - mean_i) * product_5;
             grad_x_v[k] = T(sum_3 - sum_4);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);

@@ -32,7 +32,7 @@
 #     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
 #     _6     = _5 / size(height*width*(channels//32))
 #     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-#     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
+#     grad_x = T(merge(_4 + _1 * (2.0 * _6) - _7, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -183,6 +183,7 @@ def group_norm_backward(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        product_2 = 2.0 * quotient
         sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):
@@ -203,12 +204,12 @@ def group_norm_backward(
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
-                sum_4 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
+                difference_2 = d_y_i * norm_weight_i * rstd_i + (x_i - mean_i) * product_2 - sum_3
                 tl.store(
                     grad_x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
                     + i_height_width,
-                    sum_4 - sum_3,
+                    difference_2,
                     mask=mask,
                 )
 

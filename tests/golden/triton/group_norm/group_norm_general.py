@@ -235,6 +235,7 @@ def group_norm_backward_general(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        product_2 = 2.0 * quotient
         sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
@@ -266,14 +267,14 @@ def group_norm_backward_general(
                             other=0,
                         ),
                     )
-                    sum_4 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
+                    difference_2 = d_y_i * norm_weight_i * rstd_i + (x_i - mean_i) * product_2 - sum_3
                     tl.store(
                         grad_x
                         + i_batch * grad_x_stride_0
                         + (channels_2 * (channels // 32) + i_channels_3) * grad_x_stride_1
                         + i_height * grad_x_stride_2
                         + i_width * grad_x_stride_3,
-                        sum_4 - sum_3,
+                        difference_2,
                         mask=mask,
                     )
 

@@ -37,7 +37,7 @@
 #     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
 #     _9     = _8 / size(height*width*(channels//32))
 #     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-#     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
+#     grad_x = T(merge(_7 + _1 * (2.0 * _9) - _10, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -196,6 +196,7 @@ def group_norm_silu_backward(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        product_3 = 2.0 * quotient
         sum_4 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):
@@ -221,12 +222,12 @@ def group_norm_silu_backward(
                 rounded = (difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty).to(tl.float32)
                 sigmoid = tl.sigmoid(rounded)
                 sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                product_3 = sum_3.to(x.dtype.element_ty).to(tl.float32) * norm_weight_i * rstd_i
+                product_4 = sum_3.to(x.dtype.element_ty).to(tl.float32) * norm_weight_i * rstd_i
                 tl.store(
                     grad_x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
                     + i_height_width,
-                    product_3 + 2.0 * (quotient * difference) - sum_4,
+                    product_4 + difference * product_3 - sum_4,
                     mask=mask,
                 )
 

@@ -246,6 +246,7 @@ def group_norm_silu_backward_general(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        product_3 = 2.0 * quotient
         sum_4 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
@@ -284,7 +285,7 @@ def group_norm_silu_backward_general(
                     rounded = wide((difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty))
                     sigmoid = tl.sigmoid(rounded)
                     sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                    sum_5 = wide(sum_3.to(x.dtype.element_ty)) * norm_weight_i * rstd_i + 2.0 * (quotient * difference)
+                    sum_5 = wide(sum_3.to(x.dtype.element_ty)) * norm_weight_i * rstd_i + difference * product_3
                     tl.store(
                         grad_x
                         + i_batch * grad_x_stride_0

@@ -1,0 +1,131 @@
+#include "ir/derivative/common_factors.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace kw::ir {
+namespace {
+
+class CommonFactors {
+ public:
+  CommonFactors(const Graph& joint, int forward_outputs)
+      : joint_(joint), builder_(joint), uses_(joint.nodes.size()), forward_(joint.nodes.size()) {
+    for (const Node& node : joint.nodes)
+      for (NodeId arg : node.args) ++uses_[static_cast<size_t>(arg)];
+    for (const Output& output : joint.outputs) ++uses_[static_cast<size_t>(output.node)];
+    for (const Node& node : joint.nodes) {
+      if (node.op != Op::Sum && node.op != Op::Mean) continue;
+      const std::vector<AxisId>& axes = node.as<AxisList>().axes;
+      if (row_.empty() || axes.size() < row_.size()) row_ = axes;
+    }
+    for (size_t i = 0; i < static_cast<size_t>(forward_outputs); ++i)
+      forward_[static_cast<size_t>(joint.outputs[i].node)] = true;
+    for (size_t i = joint.nodes.size(); i-- > 0;)
+      if (forward_[i])
+        for (NodeId arg : joint.nodes[i].args) forward_[static_cast<size_t>(arg)] = true;
+  }
+
+  enum class Pass { Last, Together };
+
+  Graph run(Pass pass) && {
+    for (size_t i = 0; i < joint_.nodes.size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      const Node& node = joint_[id];
+      builder_.set_origin(joint_.origins[i]);
+      std::vector<NodeId> args;
+      for (NodeId arg : node.args) args.push_back(now(arg));
+      if (pass == Pass::Last && !forward_[i] && node.op == Op::Sum)
+        args[0] = in_order(node.args[0], node.as<AxisList>().axes);
+      const NodeId together = pass == Pass::Last || forward_[i] ? kNoNode : with_common_together(id);
+      if (together == kNoNode && args == node.args) continue;
+      now_[id] = together != kNoNode ? together : builder_.make(node.op, args, node.attr);
+      if (const auto name = joint_.names.find(id); name != joint_.names.end())
+        builder_.set_name(now_[id], name->second);
+    }
+    for (Output& output : builder_.graph().outputs) output.node = now(output.node);
+    return std::move(builder_).finish();
+  }
+
+ private:
+  NodeId now(NodeId id) const {
+    const auto found = now_.find(id);
+    return found == now_.end() ? id : found->second;
+  }
+  bool is_product(NodeId v, Type type) const {
+    const Node& node = joint_[v];
+    return node.op == Op::Mul && node.type == type && type.floating() && opmath(type) == type;
+  }
+  // How many of the summed axes a value has.
+  int64_t depth(NodeId v, const std::vector<AxisId>& axes) const {
+    return std::count_if(joint_[v].axes.begin(), joint_[v].axes.end(),
+                         [&](AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
+  }
+  // Whether a product has a factor that is the same along an axis that it is not the same along itself.
+  bool has_common(NodeId v, Type type, const std::vector<AxisId>& axes, int64_t most) const {
+    if (!is_product(v, type)) return false;
+    return std::any_of(joint_[v].args.begin(), joint_[v].args.end(), [&](NodeId operand) {
+      return depth(operand, axes) < most || has_common(operand, type, axes, most);
+    });
+  }
+  void collect(NodeId v, Type type, const std::vector<AxisId>& axes, int64_t most, std::vector<NodeId>& out) const {
+    if (depth(v, axes) == most && has_common(v, type, axes, most))
+      for (NodeId operand : joint_[v].args) collect(operand, type, axes, most, out);
+    else
+      out.push_back(v);
+  }
+  NodeId in_order(NodeId product, const std::vector<AxisId>& axes) {
+    const Type type = joint_[product].type;
+    const int64_t most = depth(product, axes);
+    if (!has_common(product, type, axes, most)) return now(product);
+    std::vector<NodeId> factors;
+    collect(product, type, axes, most, factors);
+    const auto varies_more = [&](NodeId a, NodeId b) { return depth(a, axes) > depth(b, axes); };
+    std::stable_sort(factors.begin(), factors.end(), varies_more);
+    NodeId all = now(factors[0]);
+    for (size_t i = 1; i < factors.size(); ++i) all = builder_.make(Op::Mul, {all, now(factors[i])});
+    // The axes of the whole product, each of which some factor has; its type is theirs, or wider: then it stays.
+    return builder_[all].type == type ? all : now(product);
+  }
+
+  // A product whose row has several factors in common, these together; kNoNode where there are not several.
+  NodeId with_common_together(NodeId product) {
+    const Type type = joint_[product].type;
+    if (!is_product(product, type) || depth(product, row_) == 0) return kNoNode;
+    std::vector<NodeId> common, others;
+    const auto visit = [&](auto&& self, NodeId v) -> void {
+      if (depth(v, row_) == 0)
+        common.push_back(v);
+      else if (is_product(v, type) && (v == product || uses_[static_cast<size_t>(v)] == 1))
+        for (NodeId operand : joint_[v].args) self(self, operand);
+      else
+        others.push_back(v);
+    };
+    visit(visit, product);
+    if (common.size() < 2) return kNoNode;
+    const auto multiplied = [&](const std::vector<NodeId>& factors) {
+      NodeId all = now(factors[0]);
+      for (size_t i = 1; i < factors.size(); ++i) all = builder_.make(Op::Mul, {all, now(factors[i])});
+      return all;
+    };
+    const NodeId all = builder_.make(Op::Mul, {multiplied(others), multiplied(common)});
+    return builder_[all].type == type ? all : kNoNode;
+  }
+
+  const Graph& joint_;
+  GraphBuilder builder_;
+  std::map<NodeId, NodeId> now_;  // what stands in a node's place
+  std::vector<int> uses_;
+  std::vector<bool> forward_;
+  std::vector<AxisId> row_;
+};
+
+}  // namespace
+
+Graph with_common_factors_last(const Graph& joint, int forward_outputs) {
+  // What a sum had of a product is its own then, and the product may be used once.
+  const Graph last = CommonFactors(joint, forward_outputs).run(CommonFactors::Pass::Last);
+  return CommonFactors(last, forward_outputs).run(CommonFactors::Pass::Together);
+}
+
+}  // namespace kw::ir

@@ -1,0 +1,16 @@
+#include "ir/derivative/joint.h"
+
+#include "ir/derivative/common_factors.h"
+#include "ir/derivative/derivative.h"
+#include "ir/derivative/known_means.h"
+#include "ir/simplify/simplify.h"
+
+namespace kw::ir {
+
+Result<Graph> joint_graph(const Graph& forward) {
+  KW_TRY(const Graph joint, differentiate(forward));
+  const int results = static_cast<int>(forward.outputs.size());
+  return with_common_factors_last(without_known_means(simplify(joint), results), results);
+}
+
+}  // namespace kw::ir
