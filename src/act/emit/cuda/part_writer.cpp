@@ -156,6 +156,7 @@ Lines PartWriter::ahead() {
 }
 
 // ---- sums over a tile ----
+// Factors that a part has in common wait until its tile is summed; sums of the same terms are one.
 
 Factored PartWriter::product_of(ValueId v) const {
   Factored parts = factored(kernel_, v, nest_.inner, [](ValueId) { return true; });
@@ -164,12 +165,54 @@ Factored PartWriter::product_of(ValueId v) const {
   return parts;
 }
 
-// Sums of the same terms are one, whether or not a part has factors in common.
-bool PartWriter::waits(const Factored&) const { return true; }
+std::optional<Factored> PartWriter::summed_product(ValueId r) const {
+  const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+  if (reduced.op != ir::Op::Sum && reduced.op != ir::Op::Mean) return std::nullopt;
+  return product_of(reduced.arg);
+}
 
-std::optional<Factored> PartWriter::waiting_sum(const Accumulate& sum) const {
-  if (kind_of(plan_, sum) != SumKind::Segment) return std::nullopt;
-  return product_of(sum.value);
+std::vector<ValueId> PartWriter::defined_roots(const Stage& stage) const {
+  std::vector<ValueId> roots;
+  auto take = [&](const Factored& product) {
+    roots.insert(roots.end(), product.terms.begin(), product.terms.end());
+    roots.insert(roots.end(), product.factors.begin(), product.factors.end());
+  };
+  for (ValueId r : stage.reductions)
+    if (const auto product = summed_product(r))
+      take(*product);
+    else
+      for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
+  for (const Store& store : stage.stores) roots.push_back(store.value);
+  for (const Accumulate& sum : stage.accumulates)
+    if (kind_of(plan_, sum) == SumKind::Segment)
+      take(product_of(sum.value));
+    else
+      roots.push_back(sum.value);
+  return roots;
+}
+
+std::string PartWriter::tile_sum(const Factored& product, const std::string& type, const std::string& name,
+                                 StageText& text, const std::string& joined) {
+  auto& known = parts_of_stage_[stage_].sums;
+  auto sum = known.find({product.terms, type});
+  if (sum == known.end()) {
+    const std::string part = names_.fresh(name + "_part");
+    std::string term;
+    for (ValueId v : product.terms) term += (term.empty() ? "" : " * ") + values_.expressions.factor(v, type);
+    text.before_tile.line(type + " " + part + " = 0;");
+    text.body.element.line(part + " += " + term + ";");
+    sum = known.emplace(std::pair(product.terms, type), part).first;
+  }
+  std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
+  for (ValueId v : product.factors) all += " * " + values_.expressions.factor(v, type);
+  return all;
+}
+
+void PartWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
+  if (const auto product = summed_product(r))
+    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text) + ";");
+  else
+    RowWriter::add_tile(r, total, name, text);
 }
 
 void PartWriter::combine(const Combination&, StageText&) {

@@ -159,12 +159,10 @@ void RowWriter::write_loop(const Stage& stage, StageText& text) {
   }
   for (const Combination& one : combines_.of(stage)) combine(one, text);
   for (const Accumulate& sum : stage.accumulates)
-    if (kind_of(plan_, sum) != SumKind::Scalar)
-      sums_of_row(sum, text);
-    else if (const auto product = waiting_sum(sum))
-      waiting_scalar_sum(sum, *product, text);
-    else
+    if (kind_of(plan_, sum) == SumKind::Scalar)
       scalar_sum(sum, text.body);
+    else
+      sums_of_row(sum, text);
   for (const Store& s : stage.stores) store(s, text.body);
   finish(text.body);
   text.reduces = !parts.empty();
@@ -191,63 +189,7 @@ std::string RowWriter::reduce_terms(ValueId r, const std::string& name, StageTex
          share(name, type, takes_turns() ? "2 * kw::kMostWarps" : "kw::kMostWarps") + ")";
 }
 
-// ---- sums over a tile ----
-
-std::optional<Factored> RowWriter::summed_product(ValueId r) const {
-  const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
-  if (reduced.op != ir::Op::Sum && reduced.op != ir::Op::Mean) return std::nullopt;
-  const Factored product = product_of(reduced.arg);
-  return waits(product) ? std::optional(product) : std::nullopt;
-}
-
-std::vector<ValueId> RowWriter::defined_roots(const Stage& stage) const {
-  std::vector<ValueId> roots;
-  auto take = [&](const Factored& product) {
-    roots.insert(roots.end(), product.terms.begin(), product.terms.end());
-    roots.insert(roots.end(), product.factors.begin(), product.factors.end());
-  };
-  for (ValueId r : stage.reductions)
-    if (const auto product = summed_product(r))
-      take(*product);
-    else
-      for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
-  for (const Store& store : stage.stores) roots.push_back(store.value);
-  for (const Accumulate& sum : stage.accumulates)
-    if (const auto product = waiting_sum(sum))
-      take(*product);
-    else
-      roots.push_back(sum.value);
-  return roots;
-}
-
-std::string RowWriter::tile_sum(const Factored& product, const std::string& type, const std::string& name,
-                                StageText& text, const std::string& joined) {
-  auto sum = tile_sums_.find({stage_, product.terms, type});
-  if (sum == tile_sums_.end()) {
-    const std::string part = names_.fresh(name + "_part");
-    std::string term;
-    for (ValueId v : product.terms) term += (term.empty() ? "" : " * ") + values_.expressions.factor(v, type);
-    text.before_tile.line(type + " " + part + " = 0;");
-    text.body.element.line(part + " += " + term + ";");
-    sum = tile_sums_.emplace(std::tuple(stage_, product.terms, type), part).first;
-  }
-  std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
-  for (ValueId v : product.factors) all += " * " + values_.expressions.factor(v, type);
-  return all;
-}
-
-// What threads without a row would add is no number where the factor is none.
-void RowWriter::waiting_scalar_sum(const Accumulate& sum, const Factored& product, StageText& text) {
-  const std::string total = scalar_total(sum);
-  text.after_tile.line("if (inside) " + total +
-                       " += " + tile_sum(product, sum_type(sum), buffer(sum.buffer).name, text) + ";");
-}
-
 void RowWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
-  if (const auto product = summed_product(r)) {
-    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text) + ";");
-    return;
-  }
   const Reduction reduction = reduction_of(r);
   const std::string part = names_.fresh(name + "_part");
   text.before_tile.line(accumulator_type(r) + " " + part + " = " + reduction.start + ";");

@@ -3,7 +3,6 @@
 // in shared memory. WholeRowWriter shares a row out by elements, PartWriter by parts of it.
 #pragma once
 
-#include "act/emit/cuda/hoist_factors.h"
 #include "act/emit/cuda/writer.h"
 
 namespace kw::act::cuda {
@@ -43,12 +42,9 @@ class RowWriter : public Writer {
   virtual std::string is_one_thread() const = 0;                        // a condition that one thread of a row meets
   virtual std::string keeps() const = 0;             // the condition of keeping values, where the skeleton has none
   virtual bool goes_on_without_barrier() const = 0;  // from a row's last reduction to the next row
-  // A product as factors that a row, or a part of one, has in common, and its other terms.
-  virtual Factored product_of(ValueId v) const = 0;
-  // Whether factors of a summed product wait until a tile is summed; and those of a sum that rides along, where they
-  // do.
-  virtual bool waits(const Factored& product) const = 0;
-  virtual std::optional<Factored> waiting_sum(const Accumulate& sum) const = 0;
+  virtual std::vector<ValueId> defined_roots(const Stage& stage) const { return roots_of(stage); }
+  // Adds the terms of a tile, as `name` calls them, to a total.
+  virtual void add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text);
   virtual void combine(const Combination& one, StageText& text) = 0;
   // Joins what threads have of a row; `parts`: arguments, one for each reduction.
   virtual void reduce(const std::vector<std::string>& parts, Lines& out) const = 0;
@@ -70,10 +66,6 @@ class RowWriter : public Writer {
   static std::string cache_of(const Held& held) { return held.name + "_cache"; }
   static bool is_read_again(const Held& held) { return held.stages.size() > 1; }
   static std::string read(const Held& held);  // statement
-  // The sum of a product over a tile, as an expression; `joined`: a function that joins what lanes have of it. Sums of
-  // the same terms are one.
-  std::string tile_sum(const Factored& product, const std::string& type, const std::string& name, StageText& text,
-                       const std::string& joined = {});
 
  private:
   // ---- what is kept ----
@@ -87,16 +79,8 @@ class RowWriter : public Writer {
   // ---- stages ----
   void write_stage(const Stage& stage, StageText& text);
   void write_loop(const Stage& stage, StageText& text);
-  std::vector<ValueId> defined_roots(const Stage& stage) const;
-  std::optional<Factored> summed_product(ValueId r) const;  // what is summed, where the reduction is a sum that waits
-  // Adds the terms of a tile, as `name` calls them, to a total.
-  void add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text);
-  void waiting_scalar_sum(const Accumulate& sum, const Factored& product, StageText& text);
   // Accumulates the terms of a reduction in a thread. What `reduce` takes to join it with what others have.
   std::string reduce_terms(ValueId r, const std::string& name, StageText& text, Lines& totals);
-
-  // By stage, terms and type: the names of sums over a tile.
-  std::map<std::tuple<size_t, std::vector<ValueId>, std::string>, std::string> tile_sums_;
 };
 
 }  // namespace kw::act::cuda

@@ -108,31 +108,6 @@ void WholeRowWriter::combine(const Combination& one, StageText& text) {
   combined_results(one, all + ".run()", text.after);
 }
 
-// The last factors alone: a sum of one element is rounded as it was.
-Factored WholeRowWriter::product_of(ValueId v) const {
-  Factored out;
-  for (;;) {
-    const Map* map = std::get_if<Map>(&kernel_[v].what);
-    if (map == nullptr || map->op != ir::Op::Mul || !(ir::opmath(kernel_[v].type) == kernel_[v].type)) break;
-    const auto is_common = [&](ValueId operand) { return level_of(kernel_[operand].axes) == Level::Point; };
-    if (is_common(map->args[0]) == is_common(map->args[1])) break;
-    const size_t common = is_common(map->args[0]) ? 0 : 1;
-    if (!(kernel_[map->args[1 - common]].type == kernel_[v].type)) break;
-    out.factors.insert(out.factors.begin(), map->args[common]);
-    v = map->args[1 - common];
-  }
-  out.terms = {v};
-  return out;
-}
-
-bool WholeRowWriter::waits(const Factored& product) const { return !product.factors.empty(); }
-
-std::optional<Factored> WholeRowWriter::waiting_sum(const Accumulate& sum) const {
-  if (kind_of(plan_, sum) != SumKind::Scalar) return std::nullopt;
-  const Factored product = product_of(sum.value);
-  return waits(product) ? std::optional(product) : std::nullopt;
-}
-
 // ---- sums over the rows, one for every element: a thread has its own ----
 
 void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {

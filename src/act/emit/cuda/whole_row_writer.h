@@ -20,15 +20,12 @@ class WholeRowWriter final : public RowWriter {
   void combine(const Combination& one, StageText& text) override;
   void reduce(const std::vector<std::string>& parts, Lines& out) const override;
   void sums_of_row(const Accumulate& sum, StageText& text) override;
-  Factored product_of(ValueId v) const override;
-  bool waits(const Factored& product) const override;
-  std::optional<Factored> waiting_sum(const Accumulate& sum) const override;
   std::string beside(BufferId id, const std::vector<Index>& at) override;
 
   Lines fetch(size_t number, const Lines& position) const;
-  std::string bytes_of_sums() const;  // of an element
-  std::string sums_room() const;      // bytes of the sums, where they are in shared memory
-  Lines sum_tiles() const;            // of how many tiles they are
+  std::string bytes_of_sums() const;
+  std::string sums_room() const;
+  Lines sum_tiles() const;  // bytes of the sums, where they are in shared memory
 
   // ---- what is read ahead (row_prefetch.cpp) ----
   // Vectors that are the same for every row, in the place of a block's threads: where a block goes from row to row,

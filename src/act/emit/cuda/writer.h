@@ -93,7 +93,6 @@ class Writer {
   static std::string joined_to(const std::string& to) { return "kw::load(" + to + ") + "; }
   void clear_slice(const Accumulate& sum, const std::string& worker, bool by_block);
   void scalar_sum(const Accumulate& sum, Body& body);
-  std::string scalar_total(const Accumulate& sum);  // the name of a thread's total, which the block adds up
 
   // ---- reductions (reductions.cpp) ----
   // How one is spelled: the functor of runtime/cuda/reduction.h, and how a term joins.

@@ -194,7 +194,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
             const T32 product = d_y_i * T32(weight_v[k]);
             const T32 difference = T32(x_v[v][k]) - mean_i;
             sum_part += product * difference;
-            sum_2_part += product;
+            sum_2_part += product * rstd_i;
             grad_weight_slices_terms[k] = d_y_i * (difference * rstd_i);
             grad_bias_slices_terms[k] = d_y_i;
           }
@@ -203,7 +203,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
         }
       }
       sum_total += sum_part;
-      sum_2_total += sum_2_part * rstd_i;
+      sum_2_total += sum_2_part;
     }
     T32 sum = static_cast<T32>(sum_total);
     T32 sum_2 = static_cast<T32>(sum_2_total);
