@@ -181,6 +181,9 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
         const bool whole = v < kVectors;
         const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
         if (whole ? element < end : edge && tile == 0) {
+          float sum_slices_part = 0;
+          float sum_slices_2_part = 0;
+          float sum_slices_3_part = 0;
           float grad_bias_slices_part = 0;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
@@ -190,20 +193,23 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float product_2 = d_y_i * (product * h);
             const float product_3 = d_y_i * h;
             const float product_4 = d_y_i * product;
-            sum_part += product_2;
-            sum_2_part += product_3;
-            sum_3_part += product_4;
+            sum_part += product_2 * weight_2;
+            sum_2_part += product_3 * weight_2_2;
+            sum_3_part += product_4 * weight_2_3;
+            sum_slices_part += product_3 * rstd_3_i;
+            sum_slices_2_part += product_4 * rstd_2_i;
+            sum_slices_3_part += product_2 * rstd_i;
             grad_bias_slices_part += d_y_i;
           }
+          sum_slices_total += sum_slices_part;
+          sum_slices_2_total += sum_slices_2_part;
+          sum_slices_3_total += sum_slices_3_part;
           grad_bias_slices_total += grad_bias_slices_part;
         }
       }
-      sum_total += sum_part * weight_2;
-      sum_2_total += sum_2_part * weight_2_2;
-      sum_3_total += sum_3_part * weight_2_3;
-      if (inside) sum_slices_total += sum_2_part * rstd_3_i;
-      if (inside) sum_slices_2_total += sum_3_part * rstd_2_i;
-      if (inside) sum_slices_3_total += sum_part * rstd_i;
+      sum_total += sum_part;
+      sum_2_total += sum_2_part;
+      sum_3_total += sum_3_part;
     }
     float sum = static_cast<float>(sum_total);
     float sum_2 = static_cast<float>(sum_2_total);
