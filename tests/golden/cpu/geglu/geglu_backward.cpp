@@ -68,12 +68,14 @@ void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 3> d_
           const auto product_2 = x_i * x_i;
           const auto product_3 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product_2 * x_i));
           const auto tanh = kw::tanh(product_3);
-          const auto sum = T32(0.5) + T32(0.5) * tanh;
-          const auto product_4 = product * (T32(0.5) * x_i) * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-          const auto product_5 = product_4 * T32(0.044715);
-          const auto sum_2 = product * sum + product_4 + product_5 * product_2 + T32(2.0) * (product_5 * x_i * x_i);
+          const auto sum = T32(1.0) + tanh;
+          const auto product_4 = T32(0.5) * x_i;
+          const auto product_5 = product * product_4 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+          const auto product_6 = product_5 * T32(0.044715);
+          const auto sum_2 = product * sum * T32(0.5) + product_5 + product_6 * product_2 + T32(2.0) * (product_6 *
+              x_i * x_i);
           grad_x_tile[i_half - tile] = sum_2;
-          grad_x_tile_2[i_half - tile] = d_y_i * kw::round_own<T>(x_i * sum);
+          grad_x_tile_2[i_half - tile] = d_y_i * kw::round_own<T>(product_4 * sum);
         });
         grad_x_block.finish(end - tile);
         grad_x_block_2.finish(end - tile);

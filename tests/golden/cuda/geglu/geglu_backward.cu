@@ -84,12 +84,14 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
         const T32 product = x_i * x_i;
         const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
         const T32 tanh = kw::tanh(product_2);
-        const T32 sum = T32(0.5) + T32(0.5) * tanh;
-        const T32 product_3 = rounded * (T32(0.5) * x_i) * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-        const T32 product_4 = product_3 * T32(0.044715);
-        const T32 sum_2 = rounded * sum + product_3 + product_4 * product + T32(2.0) * (product_4 * x_i * x_i);
+        const T32 sum = T32(1.0) + tanh;
+        const T32 product_3 = T32(0.5) * x_i;
+        const T32 product_4 = rounded * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_5 = product_4 * T32(0.044715);
+        const T32 sum_2 = rounded * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+            x_i);
         grad_x_v[k] = T(sum_2);
-        grad_x_v_2[k] = T(x_i * sum);
+        grad_x_v_2[k] = T(product_3 * sum);
       }
       kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, whole);
       grad_x_v_2 = kw::products(grad_x_v_2, d_y_v[v], whole);
@@ -140,12 +142,14 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
         const T32 product = x_i * x_i;
         const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
         const T32 tanh = kw::tanh(product_2);
-        const T32 sum = T32(0.5) + T32(0.5) * tanh;
-        const T32 product_3 = rounded * (T32(0.5) * x_i) * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-        const T32 product_4 = product_3 * T32(0.044715);
-        const T32 sum_2 = rounded * sum + product_3 + product_4 * product + T32(2.0) * (product_4 * x_i * x_i);
+        const T32 sum = T32(1.0) + tanh;
+        const T32 product_3 = T32(0.5) * x_i;
+        const T32 product_4 = rounded * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_5 = product_4 * T32(0.044715);
+        const T32 sum_2 = rounded * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+            x_i);
         grad_x_v[k] = T(sum_2);
-        grad_x_v_2[k] = T(x_i * sum);
+        grad_x_v_2[k] = T(product_3 * sum);
       }
       kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, whole);
       grad_x_v_2 = kw::products(grad_x_v_2, d_y_v[v], whole);

@@ -62,7 +62,7 @@ KW_DEVICE void gelu_erf_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<c
         const T32 x_i = x_v[v][k];
         const T32 product = x_i * T32(0.7071067811865475);
         const T32 product_2 = d_y_i * (x_i * T32(0.5)) * (T32(1.1283791670955126) * kw::exp(-(product * product)));
-        const T32 sum = d_y_i * (T32(0.5) + T32(0.5) * kw::erf(product)) + product_2 * T32(0.7071067811865475);
+        const T32 sum = d_y_i * (T32(1.0) + kw::erf(product)) * T32(0.5) + product_2 * T32(0.7071067811865475);
         grad_x_v[k] = T(sum);
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
@@ -104,7 +104,7 @@ KW_DEVICE void gelu_erf_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::
         const T32 x_i = x_v[v][k];
         const T32 product = x_i * T32(0.7071067811865475);
         const T32 product_2 = d_y_i * (x_i * T32(0.5)) * (T32(1.1283791670955126) * kw::exp(-(product * product)));
-        const T32 sum = d_y_i * (T32(0.5) + T32(0.5) * kw::erf(product)) + product_2 * T32(0.7071067811865475);
+        const T32 sum = d_y_i * (T32(1.0) + kw::erf(product)) * T32(0.5) + product_2 * T32(0.7071067811865475);
         grad_x_v[k] = T(sum);
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);

@@ -79,13 +79,14 @@ def geglu_backward(x, d_y, grad_x, batch_seq, half, x_2, ROWS: tl.constexpr, BLO
     x_i_2 = tl.load(x + i_batch_seq * x_2 + i_half, mask=mask, other=0).to(tl.float32)
     product = x_i_2 * x_i_2
     tanh_2 = tanh(0.7978845608028654 * (x_i_2 + 0.044715 * (product * x_i_2)))
-    sum = 0.5 + 0.5 * tanh_2
-    product_2 = rounded * (0.5 * x_i_2) * (1.0 - tanh_2 * tanh_2) * 0.7978845608028654
-    product_3 = product_2 * 0.044715
-    sum_2 = rounded * sum + product_2 + product_3 * product + 2.0 * (product_3 * x_i_2 * x_i_2)
+    sum = 1.0 + tanh_2
+    product_2 = 0.5 * x_i_2
+    product_3 = rounded * product_2 * (1.0 - tanh_2 * tanh_2) * 0.7978845608028654
+    product_4 = product_3 * 0.044715
+    sum_2 = rounded * sum * 0.5 + product_3 + product_4 * product + 2.0 * (product_4 * x_i_2 * x_i_2)
     tl.store(grad_x + i_batch_seq * x_2 + i_half, sum_2, mask=mask)
     tl.store(
         grad_x + i_batch_seq * x_2 + i_half + x_2 // 2,
-        d_y_i * (x_i_2 * sum).to(x.dtype.element_ty).to(tl.float32),
+        d_y_i * (product_2 * sum).to(x.dtype.element_ty).to(tl.float32),
         mask=mask,
     )

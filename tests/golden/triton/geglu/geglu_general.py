@@ -103,13 +103,14 @@ def geglu_backward_general(
     x_i_2 = wide(tl.load(x + i_batch * x_stride_0 + i_seq * x_stride_1 + i_half * x_stride_2, mask=mask, other=0))
     product = x_i_2 * x_i_2
     tanh_2 = wide_tanh(0.7978845608028654 * (x_i_2 + 0.044715 * (product * x_i_2)))
-    sum = 0.5 + 0.5 * tanh_2
-    product_2 = rounded * (0.5 * x_i_2) * (1.0 - tanh_2 * tanh_2) * 0.7978845608028654
-    product_3 = product_2 * 0.044715
-    sum_2 = rounded * sum + product_2 + product_3 * product + 2.0 * (product_3 * x_i_2 * x_i_2)
+    sum = 1.0 + tanh_2
+    product_2 = 0.5 * x_i_2
+    product_3 = rounded * product_2 * (1.0 - tanh_2 * tanh_2) * 0.7978845608028654
+    product_4 = product_3 * 0.044715
+    sum_2 = rounded * sum * 0.5 + product_3 + product_4 * product + 2.0 * (product_4 * x_i_2 * x_i_2)
     tl.store(grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_half * grad_x_stride_2, sum_2, mask=mask)
     tl.store(
         grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + (i_half + x_2 // 2) * grad_x_stride_2,
-        d_y_i * wide((x_i_2 * sum).to(x.dtype.element_ty)),
+        d_y_i * wide((product_2 * sum).to(x.dtype.element_ty)),
         mask=mask,
     )

@@ -42,5 +42,5 @@ def gelu_erf_backward(x, d_y, grad_x, rows_cols, BLOCK: tl.constexpr):
     x_i = tl.load(x + rows_col, mask=mask, other=0).to(tl.float32)
     product = x_i * 0.7071067811865475
     product_2 = d_y_i * (x_i * 0.5) * (1.1283791670955126 * tl.exp(-(product * product)))
-    sum = d_y_i * (0.5 + 0.5 * tl.erf(product)) + product_2 * 0.7071067811865475
+    sum = d_y_i * (1.0 + tl.erf(product)) * 0.5 + product_2 * 0.7071067811865475
     tl.store(grad_x + rows_col, sum, mask=mask)

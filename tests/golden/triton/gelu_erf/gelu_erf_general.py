@@ -57,5 +57,5 @@ def gelu_erf_backward_general(
     x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
     product = x_i * 0.7071067811865475
     product_2 = d_y_i * (x_i * 0.5) * (1.1283791670955126 * tl.exp(-(product * product)))
-    sum = d_y_i * (0.5 + 0.5 * tl.erf(product)) + product_2 * 0.7071067811865475
+    sum = d_y_i * (1.0 + tl.erf(product)) * 0.5 + product_2 * 0.7071067811865475
     tl.store(grad_x + row * grad_x_stride_0 + col * grad_x_stride_1, sum, mask=mask)
