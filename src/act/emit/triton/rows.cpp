@@ -28,14 +28,14 @@ std::set<ValueId> Writer::held_for(const Stage& stage) const {
   return held;
 }
 
-// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache: all of
-// it, or, beside sums, what one tensor tells, if the rest then fits.
+// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache: first
+// what is beyond one tensor, then all of it; or, beside sums, what one tensor tells, if the rest then fits.
 void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
   const std::set<ValueId> held = held_for(stage);
   if (held.size() + sums < 2) return;
   const std::map<ValueId, Text> before = expressions_.environment;
   std::erase_if(expressions_.environment, [&](const auto& known) { return meet(kernel_[known.first].axes, loop_); });
-  std::set<ValueId> again;
+  std::set<ValueId> again, last;  // of all, and of all but the first
   std::string of;
   size_t rows = held.size() + sums, kept = rows;
   for (ValueId v : held) {
@@ -44,13 +44,18 @@ void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
     for (ValueId n : needed)
       if (const Load* load = std::get_if<Load>(&kernel_[n].what)) loaded.insert(load->buffer);
     if (loaded.empty() || (sums > 0 && loaded.size() > 1)) continue;
-    if (of.empty()) of = buffer(*loaded.begin()).name;
+    const bool first = of.empty();
+    if (first) of = buffer(*loaded.begin()).name;
     --kept;
     for (ValueId n : needed)
-      if (before.contains(n)) again.insert(n);
+      if (before.contains(n)) {
+        again.insert(n);
+        if (!first) last.insert(n);
+      }
   }
-  Lines lines;
+  Lines lines, last_lines;
   reloading_ = true;
+  if (sums == 0) define({last.begin(), last.end()}, last_lines);
   define({again.begin(), again.end()}, lines);
   reloading_ = false;
   expressions_.environment = before;
@@ -58,10 +63,14 @@ void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
   while (too_long * static_cast<int64_t>(rows) < kRegisters) too_long *= 2;
   const bool fits = too_long <= kLongestRow && too_long * static_cast<int64_t>(kept) < kRegisters;
   if (again.empty() || (sums > 0 && !fits)) return;
-  out.line(sums > 0
-               ? "if BLOCK >= " + std::to_string(too_long) + ":"
-               : "if BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * " + std::to_string(kMostHeld) + ":");
-  for (const std::string& line : lines.all()) out.line("    " + line);
+  const auto where = [&](const std::string& condition, const Lines& reads) {
+    if (reads.empty()) return;
+    out.line("if " + condition + ":");
+    for (const std::string& line : reads.all()) out.line("    " + line);
+  };
+  const std::string bytes = "BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * ";
+  where(bytes + std::to_string(kMostHeld / 2), last_lines);
+  where(sums > 0 ? "BLOCK >= " + std::to_string(too_long) : bytes + std::to_string(kMostHeld), lines);
 }
 
 void Writer::rows() {
