@@ -3,7 +3,7 @@
 // a compiler would not make of the single conversions, the instructions that convert and round 16-bit floats, is
 // written out here; the results are the same to the bit, but for the functions of exponential.h and roots, which are as
 // exact. Four registers, because most bodies are one long chain of operations: so the machine has four of them under
-// way.
+// way; wide_lanes.h has eight.
 #pragma once
 
 #include <cstdint>
@@ -286,6 +286,23 @@ KW_INLINE inline Floats round_multiple(Floats a) {
     return a;
   else
     return round_to<T>(a);
+}
+// Beside 2^13 times the power of two in it, 2^16 times for a bf16, the last place of an f32 is that of the number as a
+// T: the sum of both rounds there. What is subnormal as a T is a multiple of the least one already, as all sums are,
+// and stays as it is.
+template <class T>
+KW_INLINE inline Floats round_between(Floats a, wide<T> least, wide<T> most) {
+  if constexpr (std::is_same_v<T, float>) {
+    return choose(Floats(most) <= a, most, choose(a <= least, least, a));
+  } else {
+    const __m512 beside = _mm512_set1_ps(std::is_same_v<T, f16> ? 0x1p13f : 0x1p16f);
+    const __m512i exponent = _mm512_set1_epi32(0x7f800000);
+    const Floats held = clamp(a, least, most);
+    Floats power, sum;
+    KW_EACH_PART power.part[p] = _mm512_castsi512_ps(_mm512_and_epi32(_mm512_castps_si512(held.part[p]), exponent));
+    KW_EACH_PART sum.part[p] = _mm512_fmadd_ps(power.part[p], beside, held.part[p]);
+    KW_PARTS(Floats, _mm512_fnmadd_ps(power.part[p], beside, sum.part[p]));
+  }
 }
 
 // Floats in memory that are read, written and added to.

@@ -19,9 +19,6 @@ bool is_narrow_integer(ir::Type type) {
   return type == ir::Type(DType::U8) || type == ir::Type(DType::I8) || type == ir::Type(DType::I16);
 }
 
-// A number that every floating type holds as it is.
-bool is_exact_everywhere(double value) { return !std::isfinite(value) || ir::round_to(DType::F8E5M2, value) == value; }
-
 // kw::round_to<T>(x) or round_own, all of it: T and x.
 struct Rounded {
   std::string type, text;
@@ -121,6 +118,7 @@ std::string Expressions::computed(ValueId value, ir::Type type) {
 
 Expression Expressions::build(ValueId id, bool rounded) {
   if (auto known = environment.find(id); known != environment.end()) return known->second;
+  if (auto held = held_.same.find(id); held != held_.same.end()) return of(held->second);
   const Value& value = kernel_[id];
   if (const Load* load = std::get_if<Load>(&value.what)) {
     const std::string type = types_.stored(value.type);
@@ -144,6 +142,12 @@ Expression Expressions::build(ValueId id, bool rounded) {
   }
   const Map* map = std::get_if<Map>(&value.what);
   KW_ASSERT(map, "a reduction is a variable before it is used");
+  if (auto held = held_.sums.find(id); held != held_.sums.end()) {
+    const Expression sum = this->map(value, *map, false);
+    return {"kw::round_between<" + types_.stored(value.type) + ">(" + sum.text + ", " +
+                literal({held->second.least}, sum.type) + ", " + literal({held->second.most}, sum.type) + ")",
+            Binding::Primary, sum.type};
+  }
   return this->map(value, *map, rounded);
 }
 
@@ -347,6 +351,10 @@ void Expressions::find_only_type() {
     if (only_type_ && !(*only_type_ == value.type)) return only_type_.reset();
     only_type_ = value.type;
   }
+}
+
+void Expressions::hold_sums() {
+  held_ = find_held_sums(kernel_, [&](ir::Type type) { return types_.rounds(type); });
 }
 
 void Expressions::find_scalar_types() {

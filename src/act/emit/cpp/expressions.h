@@ -10,6 +10,7 @@
 #include <string>
 
 #include "act/emit/cpp/cpp_types.h"
+#include "act/emit/cpp/held_sums.h"
 #include "act/emit/cpp/names.h"
 #include "act/emit/cpp/spelling.h"
 
@@ -60,6 +61,8 @@ class Expressions {
   // The type of everything floating that the kernel reads, if it is one.
   void find_only_type();
   void find_scalar_types();
+  // Sums that are only wanted between two numbers are written as kw::round_between, where the target's runtime has it.
+  void hold_sums();
 
  private:
   Expression build(ValueId value, bool rounded);
@@ -85,6 +88,7 @@ class Expressions {
   KernelNames& names_;
   std::optional<ir::Type> only_type_;
   std::map<std::string, std::string> scalar_types_;
+  HeldSums held_;
 };
 
 }  // namespace kw::act::cpp

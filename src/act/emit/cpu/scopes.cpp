@@ -31,6 +31,7 @@ Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest&
   expressions.merges_roundings = true;
   expressions.find_only_type();
   expressions.find_scalar_types();
+  expressions.hold_sums();
   std::vector<bool> known(kernel.values.size());
   auto visit = [&](auto&& self, ValueId v) -> bool {
     size_t i = static_cast<size_t>(v);
