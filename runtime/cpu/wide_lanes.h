@@ -46,6 +46,8 @@ KW_WIDE(WideTruths, operator==)
 KW_WIDE(WideTruths, operator!=)
 KW_WIDE(WideTruths, operator>)
 KW_WIDE(WideTruths, operator>=)
+KW_WIDE(WideTruths, exceeds)
+KW_WIDE(WideTruths, reaches)
 #undef KW_WIDE
 #define KW_WIDE(name)                                                                                                 \
   KW_INLINE inline WideTruths name(WideTruths a, WideTruths b) { return {name(a.low, b.low), name(a.high, b.high)}; } \
@@ -73,6 +75,13 @@ KW_INLINE inline WideFloats choose(WideTruths which, WideFloats a, WideFloats b)
 KW_INLINE inline WideFloats choose(bool which, WideFloats a, WideFloats b) { return which ? a : b; }
 KW_INLINE inline WideTruths choose(WideTruths which, WideTruths a, WideTruths b) {
   return {choose(which.low, a.low, b.low), choose(which.high, a.high, b.high)};
+}
+KW_INLINE inline WideFloats keep(WideTruths which, WideFloats a) {
+  return {keep(which.low, a.low), keep(which.high, a.high)};
+}
+template <class T>
+KW_INLINE inline WideFloats keep_own(WideTruths which, WideFloats a) {
+  return {keep_own<T>(which.low, a.low), keep_own<T>(which.high, a.high)};
 }
 template <class T>
 KW_INLINE inline WideFloats to(WideFloats value) {

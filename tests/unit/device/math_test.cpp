@@ -84,6 +84,9 @@ const char* const kBodies[] = {
     "w[i] = kw::round_between<kw::f16>(kw::to<float>(h[i]) + 0.0f, 0.0f, 57344.0f);",
     "w[i] = kw::round_between<kw::bf16>(kw::to<float>(b[i]) + 0.0f, 0.0f, 57344.0f);",
     "w[i] = kw::round_between<float>(u[i] + v[i], 0.5f, 57344.0f);",
+    "w[i] = kw::keep(kw::exceeds(u[i], -1.0f) & kw::reaches(4.0f, u[i]), v[i]);",
+    "w[i] = kw::keep_own<kw::f16>(kw::exceeds(u[i], -1.0f) & kw::reaches(2.0f, v[i]), u[i]);",
+    "w[i] = kw::keep_own<kw::bf16>(kw::exceeds(u[i], -1.0f), kw::to<float>(b[i]) * kw::to<float>(b[i]));",
     "w[i] += u[i];",
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "act/loop/uses.h"
 #include "base/text.h"
 
 namespace kw::act::cpp {
@@ -148,7 +149,56 @@ Expression Expressions::build(ValueId id, bool rounded) {
                 literal({held->second.least}, sum.type) + ", " + literal({held->second.most}, sum.type) + ")",
             Binding::Primary, sum.type};
   }
+  if (const std::optional<Kept> kept = this->kept(id)) return keep(*kept);
   return this->map(value, *map, rounded);
+}
+
+std::vector<ValueId> Expressions::operands(ValueId id) const {
+  if (auto held = held_.same.find(id); held != held_.same.end()) return {held->second};
+  const std::optional<Kept> kept = this->kept(id);
+  if (!kept) return operands_of(kernel_[id]);
+  std::vector<ValueId> all;
+  for (ValueId comparison : kept->comparisons)
+    for (ValueId operand : operands_of(kernel_[comparison])) all.push_back(operand);
+  all.push_back(kept->rest);
+  return all;
+}
+
+std::optional<Expressions::Kept> Expressions::kept(ValueId id) const {
+  if (!by_lanes || !kernel_[id].type.floating()) return {};
+  Kept found{{}, kNoValue, id};
+  for (const Map* map = std::get_if<Map>(&kernel_[id].what); map && map->op == Op::Select;
+       map = std::get_if<Map>(&kernel_[found.rest].what)) {
+    const Map* comparison = std::get_if<Map>(&kernel_[map->args[0]].what);
+    const Number* number = std::get_if<Number>(&kernel_[map->args[1]].what);
+    if (!comparison || (comparison->op != Op::Le && comparison->op != Op::Lt) || !number) break;
+    if (number->literal.number() != 0 || std::signbit(number->literal.number())) break;
+    // What lies further out is a variable there.
+    if (kernel_[map->args[0]].axes != kernel_[id].axes) break;
+    if (!found.comparisons.empty() && uses_[static_cast<size_t>(found.rest)] != 1) break;
+    if (!(kernel_[found.rest].type == kernel_[id].type) || held_.same.contains(found.rest)) break;
+    found.comparisons.push_back(map->args[0]);
+    found.select = found.rest;
+    found.rest = map->args[2];
+  }
+  if (found.comparisons.size() < 2) return {};  // one is as good as a choice
+  return found;
+}
+
+Expression Expressions::keep(const Kept& kept) {
+  std::string which;
+  for (ValueId id : kept.comparisons) {
+    const Value& comparison = kernel_[id];
+    const Map& map = std::get<Map>(comparison.what);
+    which += (which.empty() ? "kw::" : " & kw::") + std::string(map.op == Op::Le ? "exceeds(" : "reaches(") +
+             operand(comparison, map, 0).text + ", " + operand(comparison, map, 1).text + ")";
+  }
+  const Value& select = kernel_[kept.select];
+  const Expression rest = operand(select, std::get<Map>(select.what), 2);
+  const std::optional<Rounded> rounded = as_rounded(rest.text);
+  if (rounded && rest.text.starts_with("kw::round_own<"))
+    return {"kw::keep_own<" + rounded->type + ">(" + which + ", " + rounded->text + ")", Binding::Primary, rest.type};
+  return {"kw::keep(" + which + ", " + rest.text + ")", Binding::Primary, rest.type};
 }
 
 ir::Type Expressions::common_type(const Value& reader, const Map& map) const {
@@ -352,6 +402,8 @@ void Expressions::find_only_type() {
     only_type_ = value.type;
   }
 }
+
+void Expressions::count_uses() { uses_ = use_counts(kernel_); }
 
 void Expressions::hold_sums() {
   held_ = find_held_sums(kernel_, [&](ir::Type type) { return types_.rounds(type); });

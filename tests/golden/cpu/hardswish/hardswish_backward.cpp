@@ -59,10 +59,9 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
             const auto quotient = kw::round_own<T>(kw::to<T32>(d_y_row[i_width]) * T32(1.0 / 6.0));
             const auto x_i = kw::to<T32>(x_row[i_width]);
             const auto sum = kw::round_between<T>(x_i + T32(3.0), T32(0.0), T32(6.0));
-            const auto holds = T32(6.0) <= sum;
-            const auto holds_2 = sum <= T32(0.0);
-            const auto chosen = kw::choose(holds, T32(0.0), kw::round_own<T>(quotient * x_i));
-            grad_x_tile[i_width - tile] = kw::round_own<T>(quotient * sum) + kw::choose(holds_2, T32(0.0), chosen);
+            const auto chosen = kw::keep_own<T>(kw::exceeds(sum, T32(0.0)) & kw::exceeds(T32(6.0), sum), quotient *
+                x_i);
+            grad_x_tile[i_width - tile] = kw::round_own<T>(quotient * sum) + chosen;
           });
           grad_x_block.finish(end - tile);
         }
