@@ -202,5 +202,11 @@ inline wide<T> round_multiple(Value value) {
   else
     return round_to<T>(value);
 }
+// A sum of two values of T, held between two numbers of T and rounded; NaN stays NaN. Neither number is less than 0
+// (nor is it -0), so that lanes need not look after signs and infinities.
+template <class T>
+inline wide<T> round_between(wide<T> value, wide<T> least, wide<T> most) {
+  return round_own<T>(most <= value ? most : value <= least ? least : value);
+}
 
 }  // namespace kw

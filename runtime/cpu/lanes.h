@@ -3,7 +3,7 @@
 // a compiler would not make of the single conversions, the instructions that convert and round 16-bit floats, is
 // written out here; the results are the same to the bit, but for the functions of exponential.h and roots, which are as
 // exact. Four registers, because most bodies are one long chain of operations: so the machine has four of them under
-// way.
+// way; wide_lanes.h has eight.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +82,8 @@ KW_COMPARE(operator<, LT_OQ)
 KW_COMPARE(operator<=, LE_OQ)
 KW_COMPARE(operator==, EQ_OQ)
 KW_COMPARE(operator!=, NEQ_UQ)
+KW_COMPARE(exceeds, NLE_UQ)
+KW_COMPARE(reaches, NLT_UQ)
 #undef KW_COMPARE
 KW_INLINE inline Truths all_are(bool a) { KW_PARTS(Truths, static_cast<__mmask16>(a ? 0xffff : 0)); }
 #define KW_LOGIC(name, sign)                                                     \
@@ -106,6 +108,9 @@ KW_INLINE inline Floats choose(Truths which, Floats a, Floats b) {
 }
 KW_INLINE inline Floats choose(bool which, Floats a, Floats b) { return which ? a : b; }
 KW_INLINE inline Truths choose(Truths which, Truths a, Truths b) { return (which & a) | ((!which) & b); }
+KW_INLINE inline Floats keep(Truths which, Floats a) {
+  KW_PARTS(Floats, _mm512_maskz_mov_ps(which.part[p], a.part[p]));
+}
 KW_INLINE inline Floats abs(Floats a) { KW_PARTS(Floats, _mm512_abs_ps(a.part[p])); }
 KW_INLINE inline Floats sign(Floats a) { return choose(a > 0.0f, 1.0f, choose(a < 0.0f, -1.0f, 0.0f)); }
 KW_INLINE inline Floats sqrt(Floats a) { KW_PARTS(Floats, _mm512_sqrt_ps(a.part[p])); }
@@ -266,6 +271,17 @@ KW_INLINE inline Floats round_own(Floats a) {
   else
     return round_to<T>(a);
 }
+// The last operation of a rounding leaves out what is not kept.
+template <class T>
+KW_INLINE inline Floats keep_own(Truths which, Floats a) {
+  if constexpr (std::is_same_v<T, f16>) {
+    __m256i half[kParts];
+    KW_EACH_PART half[p] = half_words(a.part[p]);
+    KW_PARTS(Floats, _mm512_maskz_cvtph_ps(which.part[p], half[p]));
+  } else {
+    return keep(which, round_own<T>(a));
+  }
+}
 template <class Via, class T>
 KW_INLINE inline Floats round_via(Floats a) {
   if constexpr (std::is_same_v<Via, T>)
@@ -287,6 +303,23 @@ KW_INLINE inline Floats round_multiple(Floats a) {
   else
     return round_to<T>(a);
 }
+// Beside 2^13 times the power of two in it, 2^16 times for a bf16, the last place of an f32 is that of the number as a
+// T: the sum of both rounds there. What is subnormal as a T is a multiple of the least one already, as all sums are,
+// and stays as it is.
+template <class T>
+KW_INLINE inline Floats round_between(Floats a, wide<T> least, wide<T> most) {
+  if constexpr (std::is_same_v<T, float>) {
+    return choose(Floats(most) <= a, most, choose(a <= least, least, a));
+  } else {
+    const __m512 beside = _mm512_set1_ps(std::is_same_v<T, f16> ? 0x1p13f : 0x1p16f);
+    const __m512i exponent = _mm512_set1_epi32(0x7f800000);
+    const Floats held = clamp(a, least, most);
+    Floats power, sum;
+    KW_EACH_PART power.part[p] = _mm512_castsi512_ps(_mm512_and_epi32(_mm512_castps_si512(held.part[p]), exponent));
+    KW_EACH_PART sum.part[p] = _mm512_fmadd_ps(power.part[p], beside, held.part[p]);
+    KW_PARTS(Floats, _mm512_fnmadd_ps(power.part[p], beside, sum.part[p]));
+  }
+}
 
 // Floats in memory that are read, written and added to.
 struct LaneOf {
@@ -302,6 +335,24 @@ struct LaneOf {
 template <class T>
 KW_INLINE inline T choose(bool which, T a, T b) {
   return which ? a : b;
+}
+// Not a <= b, and not a < b: true of what is not a number.
+template <class T>
+KW_INLINE inline bool exceeds(T a, T b) {
+  return !(a <= b);
+}
+template <class T>
+KW_INLINE inline bool reaches(T a, T b) {
+  return !(a < b);
+}
+// Where it holds, else 0; rounded, of `keep_own`, as round_own does.
+template <class T>
+KW_INLINE inline T keep(bool which, T a) {
+  return which ? a : T(0);
+}
+template <class T>
+KW_INLINE inline wide<T> keep_own(bool which, wide<T> a) {
+  return which ? round_own<T>(a) : wide<T>(0);
 }
 template <class T>
 KW_INLINE inline T to(T value) {

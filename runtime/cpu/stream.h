@@ -160,10 +160,18 @@ class OutputTile<Element, true, kTile, true> {
         store_lane(to, values, mask);
     }
   };
+  struct WidePlace {
+    Place low, high;
+    KW_INLINE void operator=(WideFloats values) const {
+      low = values.low;
+      high = values.high;
+    }
+  };
   struct Places {
     Element* out;
     bool streamed;
     KW_INLINE Place operator[](Lane lane) const { return {out + lane.at, lane.mask, streamed}; }
+    KW_INLINE WidePlace operator[](WideLane lane) const { return {(*this)[lane.low()], (*this)[lane.high()]}; }
   };
   KW_INLINE Places row() const { return {out_, streamed_}; }
   KW_INLINE void finish(int64_t) const {}

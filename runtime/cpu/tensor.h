@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "lanes.h"
+#include "wide_lanes.h"
 
 namespace kw {
 
@@ -28,6 +28,7 @@ struct Row {
     else
       return LaneOf{data + lane.at, lane.mask};
   }
+  KW_INLINE WideFloats operator[](WideLane lane) const { return {(*this)[lane.low()], (*this)[lane.high()]}; }
 #endif
 };
 

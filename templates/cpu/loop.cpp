@@ -11,9 +11,16 @@ for (int64_t KW_NAME(i) = KW_EXPRESSION(first); KW_NAME(i) < KW_EXPRESSION(last)
 }
 // end
 
-  // Thirty-two at once where the machine has them, else likewise.
+  // Sixty-four at once where the machine has them, else likewise.
 // skeleton lanes
 kw::for_lanes<kByLanes>(KW_EXPRESSION(first), KW_EXPRESSION(last), [&](auto KW_NAME(i)) KW_INLINE {
+  KW_STATEMENTS(body)
+});
+// end
+
+  // Twice as many of 16-bit elements.
+// skeleton wide_lanes
+kw::for_wide_lanes<kByLanes, kAreHalves>(KW_EXPRESSION(first), KW_EXPRESSION(last), [&](auto KW_NAME(i)) KW_INLINE {
   KW_STATEMENTS(body)
 });
 // end

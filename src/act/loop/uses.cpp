@@ -27,12 +27,13 @@ std::vector<int> use_counts(const LoopKernel& kernel) {
 }
 
 std::vector<ValueId> in_order(const LoopKernel& kernel, const std::vector<ValueId>& roots,
-                              const std::function<bool(ValueId)>& known) {
+                              const std::function<bool(ValueId)>& known,
+                              const std::function<std::vector<ValueId>(ValueId)>& operands) {
   std::vector<ValueId> order;
   std::set<ValueId> seen;
   const auto visit = [&](auto&& self, ValueId v) -> void {
     if (known(v) || is_trivial(kernel[v]) || !seen.insert(v).second) return;
-    for (ValueId operand : operands_of(kernel[v])) self(self, operand);
+    for (ValueId operand : operands ? operands(v) : operands_of(kernel[v])) self(self, operand);
     order.push_back(v);
   };
   for (ValueId root : roots) visit(visit, root);

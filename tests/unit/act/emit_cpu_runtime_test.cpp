@@ -62,6 +62,26 @@ TEST(CpuElement, F8RoundsToNearestEvenAndReadsBackExactly) {
   expect_rounding_of<kw::f8e5m2>(DType::F8E5M2);
 }
 
+template <class Element>
+void expect_rounding_between() {
+  for (const float number : {3.0f, -1.0f, 0.0f, 0.5f, -57344.0f})
+    for (const auto& [least, most] : {std::pair(0.0f, 6.0f), std::pair(0.5f, 2.0f), std::pair(0.0f, 57344.0f)})
+      for (uint32_t i = 0; i < 0x10000; ++i) {
+        Element element;
+        element.bits = static_cast<decltype(element.bits)>(i);
+        const float sum = static_cast<float>(element) + number, rounded = kw::round_to<Element>(sum);
+        const float expected = rounded >= most ? most : rounded <= least ? least : rounded;
+        const float got = kw::round_between<Element>(sum, least, most);
+        ASSERT_TRUE(std::isnan(expected) ? std::isnan(got)
+                                         : got == expected && std::signbit(got) == std::signbit(expected))
+            << sum << " between " << least << " and " << most;
+      }
+}
+TEST(CpuElement, HoldingASumBetweenTwoNumbersBeforeItIsRoundedIsHoldingWhatIsRounded) {
+  expect_rounding_between<kw::f16>();
+  expect_rounding_between<kw::bf16>();
+}
+
 TEST(CpuElement, TypesJoinAsPyTorchPromotes) {
   static_assert(std::is_same_v<kw::join<kw::bf16, kw::bf16>, kw::bf16>);
   static_assert(std::is_same_v<kw::join<kw::bf16, kw::f16>, float>);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "act/loop/uses.h"
 #include "base/text.h"
 
 namespace kw::act::cpp {
@@ -18,9 +19,6 @@ bool is_integer_type(const std::string& cpp_type) { return cpp_type.find("int") 
 bool is_narrow_integer(ir::Type type) {
   return type == ir::Type(DType::U8) || type == ir::Type(DType::I8) || type == ir::Type(DType::I16);
 }
-
-// A number that every floating type holds as it is.
-bool is_exact_everywhere(double value) { return !std::isfinite(value) || ir::round_to(DType::F8E5M2, value) == value; }
 
 // kw::round_to<T>(x) or round_own, all of it: T and x.
 struct Rounded {
@@ -126,6 +124,7 @@ std::string Expressions::computed(ValueId value, ir::Type type) {
 
 Expression Expressions::build(ValueId id, bool rounded) {
   if (auto known = environment.find(id); known != environment.end()) return known->second;
+  if (auto held = held_.same.find(id); held != held_.same.end()) return of(held->second);
   const Value& value = kernel_[id];
   if (const Load* load = std::get_if<Load>(&value.what)) {
     const std::string type = types_.stored(value.type);
@@ -149,7 +148,62 @@ Expression Expressions::build(ValueId id, bool rounded) {
   }
   const Map* map = std::get_if<Map>(&value.what);
   KW_ASSERT(map, "a reduction is a variable before it is used");
+  if (auto held = held_.sums.find(id); held != held_.sums.end()) {
+    const Expression sum = this->map(value, *map, false);
+    return {"kw::round_between<" + types_.stored(value.type) + ">(" + sum.text + ", " +
+                literal({held->second.least}, sum.type) + ", " + literal({held->second.most}, sum.type) + ")",
+            Binding::Primary, sum.type};
+  }
+  if (const std::optional<Kept> kept = this->kept(id)) return keep(*kept);
   return this->map(value, *map, rounded);
+}
+
+std::vector<ValueId> Expressions::operands(ValueId id) const {
+  if (auto held = held_.same.find(id); held != held_.same.end()) return {held->second};
+  const std::optional<Kept> kept = this->kept(id);
+  if (!kept) return operands_of(kernel_[id]);
+  std::vector<ValueId> all;
+  for (ValueId comparison : kept->comparisons)
+    for (ValueId operand : operands_of(kernel_[comparison])) all.push_back(operand);
+  all.push_back(kept->rest);
+  return all;
+}
+
+std::optional<Expressions::Kept> Expressions::kept(ValueId id) const {
+  if (!by_lanes || !kernel_[id].type.floating()) return {};
+  Kept found{{}, kNoValue, id};
+  for (const Map* map = std::get_if<Map>(&kernel_[id].what); map && map->op == Op::Select;
+       map = std::get_if<Map>(&kernel_[found.rest].what)) {
+    const Map* comparison = std::get_if<Map>(&kernel_[map->args[0]].what);
+    const Number* number = std::get_if<Number>(&kernel_[map->args[1]].what);
+    if (!comparison || (comparison->op != Op::Le && comparison->op != Op::Lt) || !number) break;
+    if (number->literal.number() != 0 || std::signbit(number->literal.number())) break;
+    // What lies further out is a variable there.
+    if (kernel_[map->args[0]].axes != kernel_[id].axes) break;
+    if (!found.comparisons.empty() && uses_[static_cast<size_t>(found.rest)] != 1) break;
+    if (!(kernel_[found.rest].type == kernel_[id].type) || held_.same.contains(found.rest)) break;
+    found.comparisons.push_back(map->args[0]);
+    found.select = found.rest;
+    found.rest = map->args[2];
+  }
+  if (found.comparisons.size() < 2) return {};  // one is as good as a choice
+  return found;
+}
+
+Expression Expressions::keep(const Kept& kept) {
+  std::string which;
+  for (ValueId id : kept.comparisons) {
+    const Value& comparison = kernel_[id];
+    const Map& map = std::get<Map>(comparison.what);
+    which += (which.empty() ? "kw::" : " & kw::") + std::string(map.op == Op::Le ? "exceeds(" : "reaches(") +
+             operand(comparison, map, 0).text + ", " + operand(comparison, map, 1).text + ")";
+  }
+  const Value& select = kernel_[kept.select];
+  const Expression rest = operand(select, std::get<Map>(select.what), 2);
+  const std::optional<Rounded> rounded = as_rounded(rest.text);
+  if (rounded && rest.text.starts_with("kw::round_own<"))
+    return {"kw::keep_own<" + rounded->type + ">(" + which + ", " + rounded->text + ")", Binding::Primary, rest.type};
+  return {"kw::keep(" + which + ", " + rest.text + ")", Binding::Primary, rest.type};
 }
 
 ir::Type Expressions::common_type(const Value& reader, const Map& map) const {
@@ -352,6 +406,12 @@ void Expressions::find_only_type() {
     if (only_type_ && !(*only_type_ == value.type)) return only_type_.reset();
     only_type_ = value.type;
   }
+}
+
+void Expressions::count_uses() { uses_ = use_counts(kernel_); }
+
+void Expressions::hold_sums() {
+  held_ = find_held_sums(kernel_, [&](ir::Type type) { return types_.rounds(type); });
 }
 
 void Expressions::find_scalar_types() {

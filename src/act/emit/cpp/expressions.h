@@ -10,6 +10,7 @@
 #include <string>
 
 #include "act/emit/cpp/cpp_types.h"
+#include "act/emit/cpp/held_sums.h"
 #include "act/emit/cpp/names.h"
 #include "act/emit/cpp/spelling.h"
 
@@ -46,6 +47,9 @@ class Expressions {
 
   Environment environment;  // values that are variables, or expressions to be repeated
 
+  // What the expression of a value mentions: its operands, but for those that it is written without.
+  std::vector<ValueId> operands(ValueId value) const;
+
   Expression of(ValueId value);                                    // its variable, or the expression itself
   std::string as(ValueId value, const std::string& cpp_type);      // converted
   std::string factor(ValueId value, const std::string& cpp_type);  // converted, as an operand of a product
@@ -61,12 +65,22 @@ class Expressions {
   // The type of everything floating that the kernel reads, if it is one.
   void find_only_type();
   void find_scalar_types();
+  // Sums that are only wanted between two numbers are written as kw::round_between, where the target's runtime has it.
+  void hold_sums();
+  void count_uses();  // of what by_lanes asks for
 
  private:
   Expression build(ValueId value, bool rounded);
   Expression map(const Value& value, const Map& map, bool rounded);
   Expression special(const Value& value, const Map& map, bool rounded);
   Expression power(const Value& value, const Map& map);
+  // select(a <= b, 0, select(c < d, 0, rest)): the rest, where neither comparison holds. By lanes.
+  struct Kept {
+    std::vector<ValueId> comparisons;
+    ValueId select, rest;  // the innermost, and its last operand
+  };
+  std::optional<Kept> kept(ValueId value) const;
+  Expression keep(const Kept& kept);
   // Whether it is 2, 4 or 8 times a value of its own type.
   bool is_multiple(const Value& value, const Map& map) const;
   // Division by a number, and by what has a variable for it.
@@ -86,6 +100,8 @@ class Expressions {
   KernelNames& names_;
   std::optional<ir::Type> only_type_;
   std::map<std::string, std::string> scalar_types_;
+  HeldSums held_;
+  std::vector<int> uses_;
 };
 
 }  // namespace kw::act::cpp

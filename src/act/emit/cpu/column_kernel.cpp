@@ -181,6 +181,7 @@ void ColumnKernel::column_after(size_t s, const std::vector<Accumulator>& sums, 
   const bool alone = nest_.loop.empty() && in.body.empty();
   stores = inner_.write(only_stores, {}, {}, {}, stage.after_stores, {}, alone);
   in.by_lanes = stores.by_lanes;
+  in.by_wide_lanes = stores.by_wide_lanes;
   in.before.append(stores.before);
   in.body.append(stores.body);
   in.after.append(stores.after);

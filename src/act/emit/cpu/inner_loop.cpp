@@ -5,6 +5,7 @@
 #include "act/emit/cpu/lanes.h"
 #include "act/emit/skeleton.h"
 #include "act/loop/index.h"
+#include "act/loop/uses.h"
 #include "base/text.h"
 
 namespace kw::act::cpu {
@@ -64,7 +65,21 @@ bool InnerLoopWriter::goes_by_lanes(const Stage& stage, const std::vector<Accumu
          fits_lanes(kernel_, nest_, roots, [&](ValueId v) { return scopes_.expressions.environment.contains(v); });
 }
 
-void InnerLoopWriter::declare_lanes() {
+// Whether elements are long chains of roundings, and nothing else: what also sums waits for its accumulators.
+bool InnerLoopWriter::is_long() const {
+  constexpr int kRoundings = 5;
+  if (kernel_.stages.size() != 1) return false;
+  const std::vector<int> uses = use_counts(kernel_);
+  int roundings = 0;
+  for (size_t v = 0; v < kernel_.values.size(); ++v) {
+    const Map* map = std::get_if<Map>(&kernel_.values[v].what);
+    const ir::Type type = kernel_.values[v].type;
+    roundings += map && uses[v] > 0 && type.floating() && !spelling_of(map->op).exact && types_.rounds(type);
+  }
+  return roundings >= kRoundings;
+}
+
+void InnerLoopWriter::declare_lanes(bool wide) {
   if (declared_lanes_) return;
   declared_lanes_ = true;
   std::vector<std::string> types;
@@ -74,6 +89,7 @@ void InnerLoopWriter::declare_lanes() {
     if (type.floating() && std::find(types.begin(), types.end(), name) == types.end()) types.push_back(name);
   }
   scopes_.setup.line("constexpr bool kByLanes = kw::kByLanes<kUnit, " + join(types, ", ") + ">;");
+  if (wide) scopes_.setup.line("constexpr bool kAreHalves = kw::kAreHalves<" + join(types, ", ") + ">;");
 }
 
 bool InnerLoopWriter::is_streamed(const Store& store) const {
@@ -100,7 +116,9 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
   }
   for (const Kept& keep : kept) roots.push_back(keep.value);
   out.by_lanes = alone && combined.empty() && goes_by_lanes(stage, sums, roots, stores);
-  if (out.by_lanes) declare_lanes();
+  const bool sums_nothing = sums.empty() && stage.accumulates.empty() && kept.empty();
+  out.by_wide_lanes = out.by_lanes && sums_nothing && is_long();
+  if (out.by_lanes) declare_lanes(out.by_wide_lanes);
   scopes_.expressions.by_lanes = out.by_lanes;
   const std::string lanes = out.by_lanes ? "kByLanes" : "false";
   scopes_.define(roots, out.body, stored);
@@ -171,7 +189,7 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
 }
 
 Lines InnerLoopWriter::loop(const InnerLoop& inner, const std::string& first, const std::string& last) const {
-  Skeleton skeleton = Skeleton::load(kLoopFile, inner.by_lanes ? "lanes" : "line");
+  Skeleton skeleton = Skeleton::load(kLoopFile, inner.by_wide_lanes ? "wide_lanes" : inner.by_lanes ? "lanes" : "line");
   skeleton.name("i", names_.variable(nest_.inner))
       .expression("first", first)
       .expression("last", last)

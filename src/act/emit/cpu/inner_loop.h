@@ -13,6 +13,7 @@ struct InnerLoop {
   Lines before, body, after;
   std::vector<std::string> clauses;  // of its pragma
   bool by_lanes = false;
+  bool by_wide_lanes = false;
 };
 
 // A reduction by a combine: the terms of a tile are gathered, and joined in order.
@@ -65,7 +66,8 @@ class InnerLoopWriter {
   bool moves(const Accumulate& sum) const;
   bool goes_by_lanes(const Stage& stage, const std::vector<Accumulator>& sums, const std::vector<ValueId>& roots,
                      const std::vector<Store>& stores) const;
-  void declare_lanes();
+  void declare_lanes(bool wide);
+  bool is_long() const;
   // Results as large as the iteration space, along the innermost axis.
   bool is_streamed(const Store& store) const;
   std::string stream_flag(const Store& store, const std::string& lanes);

@@ -9,9 +9,9 @@ namespace kw::act::cpu {
 namespace {
 
 // Words that the skeletons use themselves.
-constexpr std::string_view kReserved[] = {"kw",     "std",   "tile",    "end",     "terms",  "block",
-                                          "chunk",  "point", "points",  "kUnit",   "kTile",  "kChain",
-                                          "blocks", "tiles", "kChunks", "int64_t", "size_t", "kByLanes"};
+constexpr std::string_view kReserved[] = {"kw",      "std",     "tile",   "end",      "terms",     "block",  "chunk",
+                                          "point",   "points",  "kUnit",  "kTile",    "kChain",    "blocks", "tiles",
+                                          "kChunks", "int64_t", "size_t", "kByLanes", "kAreHalves"};
 
 std::string collapse(size_t loops) { return loops > 1 ? "collapse(" + std::to_string(loops) + ")" : ""; }
 

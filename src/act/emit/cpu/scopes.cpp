@@ -31,6 +31,8 @@ Scopes::Scopes(const LoopProgram& program, const LoopKernel& kernel, const Nest&
   expressions.merges_roundings = true;
   expressions.find_only_type();
   expressions.find_scalar_types();
+  expressions.hold_sums();
+  expressions.count_uses();
   std::vector<bool> known(kernel.values.size());
   auto visit = [&](auto&& self, ValueId v) -> bool {
     size_t i = static_cast<size_t>(v);
@@ -59,8 +61,9 @@ Level Scopes::level(ValueId value) const {
 }
 
 std::vector<ValueId> Scopes::pending(const std::vector<ValueId>& roots) {
-  const std::vector<ValueId> order =
-      in_order(kernel_, roots, [&](ValueId v) { return expressions.environment.contains(v); });
+  const std::vector<ValueId> order = in_order(
+      kernel_, roots, [&](ValueId v) { return expressions.environment.contains(v); },
+      [&](ValueId v) { return expressions.operands(v); });
   for (ValueId v : order)
     KW_ASSERT(!std::holds_alternative<Reduced>(kernel_[v].what), "a reduction is known before it is used");
   return order;
@@ -76,7 +79,7 @@ std::vector<ValueId> Scopes::frontier(const std::vector<ValueId>& roots, Level l
   for (ValueId root : roots) note(root);
   for (ValueId v : pending(roots))
     if (level(v) > limit)
-      for (ValueId operand : operands_of(kernel_[v])) note(operand);
+      for (ValueId operand : expressions.operands(v)) note(operand);
   return found;
 }
 
@@ -113,7 +116,7 @@ void Scopes::define(const std::vector<ValueId>& roots, Lines& out, const std::se
   const std::vector<ValueId> order = pending(roots);
   std::map<ValueId, int> here;
   for (ValueId v : order)
-    for (ValueId operand : operands_of(kernel_[v])) ++here[operand];
+    for (ValueId operand : expressions.operands(v)) ++here[operand];
   for (ValueId root : roots) ++here[root];
   for (ValueId v : order) {
     const Value& value = kernel_[v];

@@ -45,6 +45,7 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
                              int64_t hidden) {
   const T32 alpha_i = alpha(0);
   constexpr bool kByLanes = kw::kByLanes<kUnit, W, T, TW>;
+  constexpr bool kAreHalves = kw::kAreHalves<W, T, TW>;
   const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
@@ -59,7 +60,7 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
         const auto y_tile = y_block.row();
         kw::look_ahead(x_row, tile);
         kw::look_ahead(y_row, tile);
-        kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
+        kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_i = kw::to<T32>(x_row[i_hidden]);
           const auto rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
           const auto product = kw::round_own<TW>(kw::to<TW32>(weight_row[i_hidden]) *

@@ -32,6 +32,7 @@ constexpr int64_t kStreamBytes = 33554432;    // larger outputs are written past
 template <bool kUnit>
 void gelu_tanh_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int64_t rows, int64_t cols) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
+  constexpr bool kAreHalves = kw::kAreHalves<T>;
   const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -43,7 +44,7 @@ void gelu_tanh_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, in
       const auto y_tile = y_block.row();
       kw::look_ahead(x_row, tile);
       kw::look_ahead(y_row, tile);
-      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+      kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto col) KW_INLINE {
         const auto x_i = kw::to<T32>(x_row[col]);
         const auto product = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(kw::round_own<T>(x_i * x_i) * x_i));
         const auto inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product));

@@ -38,6 +38,7 @@ template <bool kUnit>
 void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4> d_y, kw::Tensor<T, 4> grad_x,
                                  int64_t batch, int64_t channels, int64_t height, int64_t width) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
+  constexpr bool kAreHalves = kw::kAreHalves<T>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * channels * height * width, width,
       kStreamBytes);
 #pragma omp parallel for collapse(4) schedule(static) if (batch * channels * height * width >= kParallelElements)
@@ -54,15 +55,13 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
           kw::look_ahead(d_y_row, tile);
           kw::look_ahead(grad_x_row, tile);
           kw::look_ahead(x_row, tile);
-          kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+          kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto i_width) KW_INLINE {
             const auto quotient = kw::round_own<T>(kw::to<T32>(d_y_row[i_width]) * T32(1.0 / 6.0));
             const auto x_i = kw::to<T32>(x_row[i_width]);
-            const auto sum = kw::round_own<T>(x_i + T32(3.0));
-            const auto holds = T32(6.0) <= sum;
-            const auto holds_2 = sum <= T32(0.0);
-            const auto chosen = kw::choose(holds, T32(6.0), kw::choose(holds_2, T32(0.0), sum));
-            const auto chosen_2 = kw::choose(holds, T32(0.0), kw::round_own<T>(quotient * x_i));
-            grad_x_tile[i_width - tile] = kw::round_own<T>(quotient * chosen) + kw::choose(holds_2, T32(0.0), chosen_2);
+            const auto sum = kw::round_between<T>(x_i + T32(3.0), T32(0.0), T32(6.0));
+            const auto chosen = kw::keep_own<T>(kw::exceeds(sum, T32(0.0)) & kw::exceeds(T32(6.0), sum), quotient *
+                x_i);
+            grad_x_tile[i_width - tile] = kw::round_own<T>(quotient * sum) + chosen;
           });
           grad_x_block.finish(end - tile);
         }

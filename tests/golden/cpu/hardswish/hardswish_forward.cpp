@@ -48,9 +48,8 @@ void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T, 4> y, in
           kw::look_ahead(y_row, tile);
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
             const auto x_i = kw::to<T32>(x_row[i_width]);
-            const auto sum = kw::round_own<T>(x_i + T32(3.0));
-            const auto chosen = kw::choose(T32(6.0) <= sum, T32(6.0), kw::choose(sum <= T32(0.0), T32(0.0), sum));
-            y_tile[i_width - tile] = kw::round_own<T>(x_i * chosen) * T32(1.0 / 6.0);
+            const auto product = kw::round_own<T>(x_i * kw::round_between<T>(x_i + T32(3.0), T32(0.0), T32(6.0)));
+            y_tile[i_width - tile] = product * T32(1.0 / 6.0);
           });
           y_block.finish(end - tile);
         }

@@ -45,6 +45,7 @@ void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
   const T32 delta_2 = kw::round_to<T>(delta);
   const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(rows * cols));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
+  constexpr bool kAreHalves = kw::kAreHalves<T>;
   const kw::Streamed stream_grad_pred = kw::streams<kByLanes>(grad_pred.data, rows * cols, cols, kStreamBytes);
   const kw::Streamed stream_grad_target = kw::streams<kByLanes>(grad_target.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
@@ -63,7 +64,7 @@ void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
       kw::look_ahead(grad_target_row, tile);
       kw::look_ahead(pred_row, tile);
       kw::look_ahead(target_row, tile);
-      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+      kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto col) KW_INLINE {
         const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
         const auto error = kw::abs(difference);
         const auto holds = error <= delta_2;

@@ -34,6 +34,7 @@ template <bool kUnit>
 void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y, kw::Tensor<T, 2> grad_x, int64_t rows,
                             int64_t cols) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
+  constexpr bool kAreHalves = kw::kAreHalves<T>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
@@ -47,7 +48,7 @@ void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2> d_y
       kw::look_ahead(d_y_row, tile);
       kw::look_ahead(grad_x_row, tile);
       kw::look_ahead(x_row, tile);
-      kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
+      kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto col) KW_INLINE {
         const auto d_y_i = kw::to<T32>(d_y_row[col]);
         const auto x_i = kw::to<T32>(x_row[col]);
         const auto sigmoid_x = kw::round_own<T>(kw::sigmoid(x_i));
