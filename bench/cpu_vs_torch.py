@@ -9,7 +9,8 @@ fresh pages. Calls are interleaved, eager, torch.compile, ours, until the time i
 95% confidence interval, and the ratio of the medians. The results of both are compared first.
 
 With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call;
-with --both every pass is timed so as well, once it was timed kernel to kernel.
+with --both every pass is timed so as well, in a process of its own: in one whose heap was kept warm, some calls would
+find memory there that is mapped, and others would not.
 
 Our kernels round every step as eager does; torch.compile keeps what lies between in float32. --set wider=all decides
 that for ours too, as `kw set` does; any other decision can be set likewise.
@@ -47,13 +48,11 @@ FLAGS = (
 ).split()  # as src/device/cpu/compiler.cpp has them
 
 
-def keep_memory_warm(warm=True):
+def keep_memory_warm():
     libc = ctypes.CDLL(None)
     m_trim_threshold, m_mmap_max = -1, -4
-    libc.mallopt(m_mmap_max, 0 if warm else 65536)
-    libc.mallopt(m_trim_threshold, 2**31 - 1 if warm else 128 << 10)
-    if not warm:
-        libc.malloc_trim(0)
+    libc.mallopt(m_mmap_max, 0)
+    libc.mallopt(m_trim_threshold, 2**31 - 1)
 
 
 def own_memory(torch, shape, dtype):
@@ -233,20 +232,16 @@ def bench(name, options, torch):
     clock = time.process_time if options.clock == "cpu" else time.perf_counter
     identifier = {key.replace(".", "_"): value for key, value in {**inputs, **parameters}.items()}
     identifier |= {key + "_": value for key, value in identifier.items()}  # where the plain name was taken
-    modes = [False, True] if options.both else [options.as_called]
     rows = []
 
     call, buffers, run = kernels.prepare("forward", identifier)
     call()
 
     def record(which, ours, called, functions):
-        """The times of one pass, in each mode that is asked for."""
-        for as_called in modes:
-            if options.both:
-                keep_memory_warm(not as_called)
-            functions["ours"] = called() if as_called else ours
-            times = interleaved(functions, options.seconds, clock)
-            rows.append((which + (", as called" if options.both and as_called else ""), times, error, moved))
+        """The times of one pass."""
+        functions["ours"] = called() if options.as_called else ours
+        times = interleaved(functions, options.seconds, clock)
+        rows.append((which + (", as called" if options.as_called else ""), times, error, moved))
 
     def forward(function):
         def timed():
@@ -356,7 +351,22 @@ def main():
     for peer, values in ratios.items():
         if values:
             mean = math.exp(statistics.fmean(map(math.log, values)))
-            print(f"against {peer}: geometric mean {mean:.2f}, least {min(values):.2f}, {len(values)} passes")
+            print(
+                f"against {peer}: geometric mean {mean:.2f}, least {min(values):.2f}, {len(values)} passes", flush=True
+            )
+    if options.both:
+        results += as_called_elsewhere()
+        if options.out:
+            options.out.write_text(json.dumps(results, indent=1))
+
+
+def as_called_elsewhere():
+    """The same passes, as called, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "called.json"
+        same = [argument for argument in sys.argv[1:] if argument != "--both"]
+        subprocess.run([sys.executable, __file__, *same, "--as-called", "--out", str(out)], check=True)
+        return json.loads(out.read_text())
 
 
 if __name__ == "__main__":
