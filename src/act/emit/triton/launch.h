@@ -10,6 +10,7 @@ namespace kw::act::triton {
 
 inline constexpr int64_t kLongestRow = 32768;  // elements of a row that one program holds
 inline constexpr int64_t kMostHeld = 65536;    // bytes of a row, of two tensors at once, that stay in registers
+inline constexpr int64_t kMostWide = 16384;    // elements of such a row, which are as wide there as they are computed
 inline constexpr int64_t kRegisters = 65536;   // of a multiprocessor: as many fp32 values of rows and their sums
 inline const std::string kElements = "1024";   // elements of a program, each by itself: 16 bytes a thread in bf16
 inline const std::string kWholeTile = "2048";

@@ -28,8 +28,8 @@ std::set<ValueId> Writer::held_for(const Stage& stage) const {
   return held;
 }
 
-// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache: first
-// what is beyond one tensor, then all of it; or, beside sums, what one tensor tells, if the rest then fits.
+// Where registers cannot hold so much of a row until its reduction is done, it is read again, from the cache: what is
+// beyond one tensor, or all of it; or, beside sums, what one tensor tells, if the rest then fits.
 void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
   const std::set<ValueId> held = held_for(stage);
   if (held.size() + sums < 2) return;
@@ -55,7 +55,9 @@ void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
   }
   Lines lines, last_lines;
   reloading_ = true;
-  if (sums == 0) define({last.begin(), last.end()}, last_lines);
+  const std::map<ValueId, Text> without = expressions_.environment;
+  define({last.begin(), last.end()}, last_lines);
+  expressions_.environment = without;
   define({again.begin(), again.end()}, lines);
   reloading_ = false;
   expressions_.environment = before;
@@ -65,12 +67,12 @@ void Writer::reload(const Stage& stage, size_t sums, Lines& out) {
   if (again.empty() || (sums > 0 && !fits)) return;
   const auto where = [&](const std::string& condition, const Lines& reads) {
     if (reads.empty()) return;
-    out.line("if " + condition + ":");
+    out.line(condition + ":");
     for (const std::string& line : reads.all()) out.line("    " + line);
   };
-  const std::string bytes = "BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * ";
-  where(bytes + std::to_string(kMostHeld / 2), last_lines);
-  where(sums > 0 ? "BLOCK >= " + std::to_string(too_long) : bytes + std::to_string(kMostHeld), lines);
+  const std::string bytes = "BLOCK * " + of + ".dtype.element_ty.primitive_bitwidth > 8 * " + std::to_string(kMostHeld);
+  where("if " + (sums > 0 ? "BLOCK >= " + std::to_string(too_long) : bytes), lines);
+  if (sums == 0) where("elif BLOCK > " + std::to_string(kMostWide), last_lines);
 }
 
 void Writer::rows() {

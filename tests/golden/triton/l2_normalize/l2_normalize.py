@@ -72,10 +72,11 @@ def l2_normalize_backward(
     max = tl.maximum(rounded, eps, propagate_nan=tl.PropagateNan.ALL)
     product = (d_y_i * divided(x_i, max).to(x.dtype.element_ty).to(tl.float32)).to(x.dtype.element_ty).to(tl.float32)
     sum = tl.sum(tl.where(mask, product, 0.0), axis=1, keep_dims=True).to(x.dtype.element_ty).to(tl.float32)
-    if BLOCK * d_y.dtype.element_ty.primitive_bitwidth > 8 * 32768:
-        x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
     if BLOCK * d_y.dtype.element_ty.primitive_bitwidth > 8 * 65536:
         d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+        x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+    elif BLOCK > 16384:
+        x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
     chosen = tl.where(rounded < eps, 0.0, -(sum / max).to(x.dtype.element_ty).to(tl.float32))
     chosen_2 = tl.where(holds, 0.0, tl.where(holds, 0.0, chosen) / (2.0 * sqrt))
     rounded_2 = (x_i * (2.0 * chosen_2)).to(x.dtype.element_ty).to(tl.float32)

@@ -62,8 +62,9 @@ def softmax_backward(y, d_y, grad_x, rows, cols, ROWS: tl.constexpr, BLOCK: tl.c
     d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
     y_i = tl.load(y + row * cols + col, mask=mask, other=0).to(tl.float32)
     sum = tl.sum(d_y_i * y_i, axis=1, keep_dims=True)
-    if BLOCK * d_y.dtype.element_ty.primitive_bitwidth > 8 * 32768:
-        y_i = tl.load(y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
     if BLOCK * d_y.dtype.element_ty.primitive_bitwidth > 8 * 65536:
         d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+        y_i = tl.load(y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
+    elif BLOCK > 16384:
+        y_i = tl.load(y + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
     tl.store(grad_x + row * cols + col, (d_y_i - sum) * y_i, mask=mask)
