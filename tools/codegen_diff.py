@@ -24,10 +24,10 @@ KW = ROOT / os.environ.get("BUILD", "build") / "kw"
 
 # Of tiers 1 and 2.
 EXAMPLES = (
-    "clip_logits derf dyisru dyt fused_add_rms_norm geglu gelu_erf gelu_tanh group_norm group_norm_silu hardswish "
-    "hinge huber instance_norm jsd kl_div l2_normalize layer_norm log_softmax mean_middle mish mse poly_norm "
-    "poly_relu prelu relu_squared rms_norm_gemma rms_norm_llama rms_norm_mixed rms_norm_none silu softmax softplus "
-    "swiglu tvd"
+    "calibrated_logits clip_logits derf dyisru dyt fused_add_rms_norm geglu gelu_erf gelu_tanh group_norm "
+    "group_norm_silu hardswish hinge huber instance_norm jsd kl_div l2_normalize layer_norm log_softmax "
+    "mean_middle mish mse poly_norm poly_relu prelu relu_squared rms_norm_gemma rms_norm_llama rms_norm_mixed "
+    "rms_norm_none siglip_logits silu softmax softplus swiglu tvd"
 ).split()
 TARGETS = ("cpu", "cuda", "triton")
 

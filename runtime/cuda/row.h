@@ -109,10 +109,10 @@ class Sums {
   // `slice` is the block's own part of the workspace. Dynamic shared memory from `offset` on has room for
   // tiles * kVectors * kVector * threads() sums, where they are kept there or several groups of threads have rows of
   // their own.
-  KW_DEVICE Sums(T* slice, int offset, int64_t columns, int tiles)
+  KW_DEVICE Sums(T* slice, int offset, int64_t columns, int tiles, int tiles_of_row)
       : slice_(slice), offset_(offset), tiles_(kPlace == Place::Registers ? 1 : tiles), columns_(columns) {
-    const int64_t kept = kPlace == Place::Memory ? 0 : static_cast<int64_t>(tiles_) * kVectors * kVector * threads();
-    if (kPlace != Place::Registers && !kAtomic && kept < columns) {
+    if (!kAtomic && (kPlace == Place::Memory || (kPlace == Place::Shared && tiles < tiles_of_row))) {
+      const int64_t kept = kPlace == Place::Memory ? 0 : static_cast<int64_t>(tiles) * kVectors * kVector * threads();
       for (int64_t i = kept + thread(); i < columns; i += threads()) store(slice + i, T(0));
       barrier();
     }

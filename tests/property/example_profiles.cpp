@@ -12,7 +12,8 @@
 namespace kw::test {
 
 const std::vector<std::string>& generated_examples() {
-  static const std::vector<std::string> kNames = {"clip_logits",
+  static const std::vector<std::string> kNames = {"calibrated_logits",
+                                                  "clip_logits",
                                                   "derf",
                                                   "dyisru",
                                                   "dyt",
@@ -42,6 +43,7 @@ const std::vector<std::string>& generated_examples() {
                                                   "rms_norm_llama",
                                                   "rms_norm_mixed",
                                                   "rms_norm_none",
+                                                  "siglip_logits",
                                                   "silu",
                                                   "softmax",
                                                   "softplus",

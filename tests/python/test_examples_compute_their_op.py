@@ -122,6 +122,8 @@ REFERENCES = {
     "prelu": lambda m, x, weight: torch.where(x > 0, x, x * weight.view(-1, 1, 1)),
     "poly_relu": lambda m, x: sum(w * x.clamp(min=0) ** p for w, p in zip(m.weight, (3, 2, 1), strict=True)) + m.bias,
     "clip_logits": clip_logits_by_minimum,
+    "siglip_logits": lambda m, s, scale, bias: (torch.addcmul(bias, s, torch.e**scale), torch.e**scale),
+    "calibrated_logits": lambda m, x, raw: (x * (1 / (1 + raw.exp()).log()), (1 + raw.exp()).log()),
     "rms_norm_llama": lambda m, x: rms_norm(x, m.weight),
     "rms_norm_gemma": lambda m, x: rms_norm(x, m.weight + 1.0),
     "rms_norm_none": lambda m, x, weight: rms_norm(x, weight),

@@ -11,7 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 TIERS = {
     1: "relu_squared silu gelu_erf gelu_tanh swiglu geglu softplus mish hardswish dyt derf dyisru prelu "
-    "poly_relu clip_logits",
+    "poly_relu clip_logits siglip_logits calibrated_logits",
     2: "rms_norm_llama rms_norm_gemma rms_norm_none rms_norm_mixed fused_add_rms_norm layer_norm group_norm softmax "
     "group_norm_silu log_softmax l2_normalize poly_norm mean_middle instance_norm mse huber hinge kl_div jsd tvd",
     3: "cross_entropy rope_half rope_interleaved rope_partial fused_linear_cross_entropy sparsemax segment_mean_pool "

@@ -1,7 +1,7 @@
 #include "ir/derivative/joint.h"
 
-#include "ir/derivative/common_factors.h"
 #include "ir/derivative/derivative.h"
+#include "ir/derivative/factor_order.h"
 #include "ir/derivative/known_means.h"
 #include "ir/simplify/simplify.h"
 

@@ -121,7 +121,7 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   const std::string head =
       "kw::Sums<" + type + ", kVector, kVectors, kPlace, kRagged" + (program_.atomic ? ", true> " : "> ") + name + "(";
   const std::string to = buffer(sum.buffer).name + ".at(" + slice("kw::block()") + ")";
-  for (const std::string& line : split_lines(bracketed(head, {to, room, "length", "sum_tiles"}, ");", 116)))
+  for (const std::string& line : split_lines(bracketed(head, {to, room, "length", "sum_tiles", "tiles"}, ");", 116)))
     sums_.line(line);
   text.body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
   text.body.element.line(terms + "[k] = " + term + ";");

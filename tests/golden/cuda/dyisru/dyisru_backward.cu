@@ -59,11 +59,12 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
   const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, T32> grad_alpha_slices_total = 0;
-  kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v8_slices_sums(v8_slices.at(kw::block()), 0, length, sum_tiles);
+  kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v8_slices_sums(v8_slices.at(kw::block()), 0, length, sum_tiles,
+                                                                    tiles);
   const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v9_slices_sums(v9_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(TW32)), length,
-                                                                    sum_tiles);
+                                                                    sum_tiles, tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, TW, T, W>());

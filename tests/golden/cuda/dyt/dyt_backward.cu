@@ -58,11 +58,12 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, WT32> grad_alpha_slices_total = 0;
-  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, sum_tiles);
+  kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, sum_tiles,
+                                                                    tiles);
   const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v7_slices_sums(v7_slices.at(kw::block()),
                                                                     room * static_cast<int>(sizeof(WT32)), length,
-                                                                    sum_tiles);
+                                                                    sum_tiles, tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, WT, T, W>());

@@ -64,11 +64,11 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
       static_cast<int>(sizeof(T)));
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
-                                                                            length, sum_tiles);
+                                                                            length, sum_tiles, tiles);
   const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_bias_slices_sums(grad_bias_slices.at(kw::block()),
                                                                           room * static_cast<int>(sizeof(T32)),
-                                                                          length, sum_tiles);
+                                                                          length, sum_tiles, tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, T, T, W>());

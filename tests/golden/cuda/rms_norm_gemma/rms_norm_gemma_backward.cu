@@ -60,7 +60,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0) + cached * static_cast<int>(sizeof(T)));
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<float, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
-                                                                              length, sum_tiles);
+                                                                              length, sum_tiles, tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, T, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, T, T, W>());

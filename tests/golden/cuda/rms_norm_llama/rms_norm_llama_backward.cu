@@ -62,7 +62,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
-                                                                             length, sum_tiles);
+                                                                             length, sum_tiles, tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, WT, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, WT, T, W>());

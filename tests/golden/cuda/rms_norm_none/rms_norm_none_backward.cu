@@ -56,7 +56,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + cached * static_cast<int>(sizeof(TW)));
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
-                                                                             length, sum_tiles);
+                                                                             length, sum_tiles, tiles);
   constexpr int kRowsAhead = kw::rows_ahead<kElements, TW, T>();
   constexpr bool kResident = !kStreamed && kPlace == kw::Place::Registers &&
       (!kRagged || kw::fits_beside<kElements, TW, T, W>());

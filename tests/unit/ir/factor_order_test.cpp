@@ -1,7 +1,7 @@
 // The order of factors in the derivative: what a row has in common comes last under its sums, and together elsewhere.
 #include <gtest/gtest.h>
 
-#include "ir/derivative/common_factors.h"
+#include "ir/derivative/factor_order.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
 
@@ -21,32 +21,32 @@ void expect_becomes(const std::string& before, const std::string& after) {
   EXPECT_EQ(text::print(with_common_factors_last(joint_of(before), 1)), text::print(joint_of(after)));
 }
 
-TEST(CommonFactors, ComeLastUnderASum) {
+TEST(FactorOrder, ComeLastUnderASum) {
   expect_becomes("  y = x * c\n  g = sum((d * c) * x, cols)\nreturn y, g\n",
                  "  y = x * c\n  g = sum((d * x) * c, cols)\nreturn y, g\n");
 }
 
-TEST(CommonFactors, OfSomeOfTheSummedAxesComeAfterThoseOfAll) {
+TEST(FactorOrder, OfSomeOfTheSummedAxesComeAfterThoseOfAll) {
   expect_becomes("  y = x * c\n  s = sum(d, cols)\n  g = sum(d * (x * r), rows, cols)\nreturn y, s, g\n",
                  "  y = x * c\n  s = sum(d, cols)\n  g = sum((d * x) * r, rows, cols)\nreturn y, s, g\n");
 }
 
-TEST(CommonFactors, OfARowAreMultipliedWithEachOtherFirst) {
+TEST(FactorOrder, OfARowAreMultipliedWithEachOtherFirst) {
   expect_becomes("  y = x * c\n  s = sum(d, cols)\n  g = (d * c) * r + s\nreturn y, s, g\n",
                  "  y = x * c\n  s = sum(d, cols)\n  g = d * (c * r) + s\nreturn y, s, g\n");
 }
 
-TEST(CommonFactors, ThatElementsOfARowDoNotShareStayWhereTheyAre) {
+TEST(FactorOrder, ThatElementsOfARowDoNotShareStayWhereTheyAre) {
   const std::string text = "  y = x * c\n  s = sum((d * w) * x, cols)\n  g = (d * w) * r + s\nreturn y, s, g\n";
   expect_becomes(text, text);
 }
 
-TEST(CommonFactors, StayWhereTheyAreInWhatTheForwardReturns) {
+TEST(FactorOrder, StayWhereTheyAreInWhatTheForwardReturns) {
   const std::string text = "  y = sum((d * c) * x, cols)\n  g = y * r\nreturn y, g\n";
   expect_becomes(text, text);
 }
 
-TEST(CommonFactors, StayWhereTheyAreWhereARoundingStandsBetween) {
+TEST(FactorOrder, StayWhereTheyAreWhereARoundingStandsBetween) {
   Result<Graph> graph = text::parse(R"(op f(x: bf16[rows, cols], d: bf16[rows, cols], c: bf16)
   sizes rows = 4, cols = 8
   y = x * c

@@ -1,4 +1,4 @@
-#include "ir/derivative/common_factors.h"
+#include "ir/derivative/factor_order.h"
 
 #include <algorithm>
 #include <map>
@@ -7,9 +7,9 @@
 namespace kw::ir {
 namespace {
 
-class CommonFactors {
+class FactorOrder {
  public:
-  CommonFactors(const Graph& joint, int forward_outputs)
+  FactorOrder(const Graph& joint, int forward_outputs)
       : joint_(joint), builder_(joint), uses_(joint.nodes.size()), forward_(joint.nodes.size()) {
     for (const Node& node : joint.nodes)
       for (NodeId arg : node.args) ++uses_[static_cast<size_t>(arg)];
@@ -124,8 +124,8 @@ class CommonFactors {
 
 Graph with_common_factors_last(const Graph& joint, int forward_outputs) {
   // What a sum had of a product is its own then, and the product may be used once.
-  const Graph last = CommonFactors(joint, forward_outputs).run(CommonFactors::Pass::Last);
-  return CommonFactors(last, forward_outputs).run(CommonFactors::Pass::Together);
+  const Graph last = FactorOrder(joint, forward_outputs).run(FactorOrder::Pass::Last);
+  return FactorOrder(last, forward_outputs).run(FactorOrder::Pass::Together);
 }
 
 }  // namespace kw::ir
