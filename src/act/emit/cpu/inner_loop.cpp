@@ -179,7 +179,8 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     const Index offset = *offset_along(store.at.back(), nest_.inner);
     const std::string first = offset == size_index(0) ? "tile" : "tile + " + names_.factor(offset);
     out.before.line("kw::OutputTile<" + types_.stored(buffer.type) + ", kUnit, kTile, " + lanes + "> " + block + "(" +
-                    row + ", " + first + ", " + stream_flag(store, lanes) + ");");
+                    row + ", " + first + ", " + stream_flag(store, lanes + (out.by_wide_lanes ? ", kAreHalves" : "")) +
+                    ");");
     out.before.line("const auto " + place + " = " + block + ".row();");
     out.body.line(place + "[" + names_.variable(nest_.inner) + " - tile] = " + value + ";");
     out.after.line(block + ".finish(end - tile);");

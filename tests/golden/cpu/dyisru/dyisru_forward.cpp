@@ -46,7 +46,7 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
   const T32 alpha_i = alpha(0);
   constexpr bool kByLanes = kw::kByLanes<kUnit, W, T, TW>;
   constexpr bool kAreHalves = kw::kAreHalves<W, T, TW>;
-  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, batch * seq * hidden, hidden, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes, kAreHalves>(y.data, batch * seq * hidden, hidden, kStreamBytes);
 #pragma omp parallel for collapse(3) schedule(static) if (batch * seq * hidden >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t i_seq = 0; i_seq < seq; ++i_seq)

@@ -39,7 +39,7 @@ void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2
                                  int64_t rows, int64_t cols) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   constexpr bool kAreHalves = kw::kAreHalves<T>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes, kAreHalves>(grad_x.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {

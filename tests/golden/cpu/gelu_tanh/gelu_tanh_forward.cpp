@@ -33,7 +33,7 @@ template <bool kUnit>
 void gelu_tanh_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, int64_t rows, int64_t cols) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   constexpr bool kAreHalves = kw::kAreHalves<T>;
-  const kw::Streamed stream_y = kw::streams<kByLanes>(y.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_y = kw::streams<kByLanes, kAreHalves>(y.data, rows * cols, cols, kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {

@@ -39,8 +39,8 @@ void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<const T, 4
                                  int64_t batch, int64_t channels, int64_t height, int64_t width) {
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   constexpr bool kAreHalves = kw::kAreHalves<T>;
-  const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * channels * height * width, width,
-      kStreamBytes);
+  const kw::Streamed stream_grad_x = kw::streams<kByLanes, kAreHalves>(grad_x.data, batch * channels * height * width,
+      width, kStreamBytes);
 #pragma omp parallel for collapse(4) schedule(static) if (batch * channels * height * width >= kParallelElements)
   for (int64_t i_batch = 0; i_batch < batch; ++i_batch)
     for (int64_t channel = 0; channel < channels; ++channel)

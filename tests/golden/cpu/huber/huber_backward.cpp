@@ -46,8 +46,10 @@ void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2>
   const T32 quotient = kw::round_own<T>(T32(d_y()) / T32(rows * cols));
   constexpr bool kByLanes = kw::kByLanes<kUnit, T>;
   constexpr bool kAreHalves = kw::kAreHalves<T>;
-  const kw::Streamed stream_grad_pred = kw::streams<kByLanes>(grad_pred.data, rows * cols, cols, kStreamBytes);
-  const kw::Streamed stream_grad_target = kw::streams<kByLanes>(grad_target.data, rows * cols, cols, kStreamBytes);
+  const kw::Streamed stream_grad_pred = kw::streams<kByLanes, kAreHalves>(grad_pred.data, rows * cols, cols,
+      kStreamBytes);
+  const kw::Streamed stream_grad_target = kw::streams<kByLanes, kAreHalves>(grad_target.data, rows * cols, cols,
+      kStreamBytes);
 #pragma omp parallel for collapse(2) schedule(static) if (rows * cols >= kParallelElements)
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t tile = 0; tile < cols; tile += kTile) {
