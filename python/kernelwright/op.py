@@ -198,7 +198,7 @@ def empty(near, shape, dtype, like=()):
 
 
 def placed(tensor, shape):
-    """A tensor as an operand of one of this shape, of which it may hold more than is read: its strides are what counts."""
+    """A tensor as an operand of this shape, of which it may hold more than is read: its strides are what counts."""
     strides = [0] * (len(shape) - tensor.dim()) + [
         0 if own == 1 and size != 1 else stride
         for own, size, stride in zip(tensor.shape, shape[len(shape) - tensor.dim() :], tensor.stride(), strict=True)
