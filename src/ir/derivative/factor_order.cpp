@@ -14,11 +14,7 @@ class FactorOrder {
     for (const Node& node : joint.nodes)
       for (NodeId arg : node.args) ++uses_[static_cast<size_t>(arg)];
     for (const Output& output : joint.outputs) ++uses_[static_cast<size_t>(output.node)];
-    for (const Node& node : joint.nodes) {
-      if (node.op != Op::Sum && node.op != Op::Mean) continue;
-      const std::vector<AxisId>& axes = node.as<AxisList>().axes;
-      if (row_.empty() || axes.size() < row_.size()) row_ = axes;
-    }
+    find_row();
     for (size_t i = 0; i < static_cast<size_t>(forward_outputs); ++i)
       forward_[static_cast<size_t>(joint.outputs[i].node)] = true;
     for (size_t i = joint.nodes.size(); i-- > 0;)
@@ -26,7 +22,7 @@ class FactorOrder {
         for (NodeId arg : joint.nodes[i].args) forward_[static_cast<size_t>(arg)] = true;
   }
 
-  enum class Pass { Last, Together };
+  enum class Pass { Views, Last, Together };
 
   Graph run(Pass pass) && {
     for (size_t i = 0; i < joint_.nodes.size(); ++i) {
@@ -37,9 +33,11 @@ class FactorOrder {
       for (NodeId arg : node.args) args.push_back(now(arg));
       if (pass == Pass::Last && !forward_[i] && node.op == Op::Sum)
         args[0] = in_order(node.args[0], node.as<AxisList>().axes);
-      const NodeId together = pass == Pass::Last || forward_[i] ? kNoNode : with_common_together(id);
-      if (together == kNoNode && args == node.args) continue;
-      now_[id] = together != kNoNode ? together : builder_.make(node.op, args, node.attr);
+      NodeId instead = kNoNode;
+      if (pass == Pass::Views && !forward_[i]) instead = product_of_views(node);
+      if (pass == Pass::Together && !forward_[i]) instead = with_common_together(id);
+      if (instead == kNoNode && args == node.args) continue;
+      now_[id] = instead != kNoNode ? instead : builder_.make(node.op, args, node.attr);
       if (const auto name = joint_.names.find(id); name != joint_.names.end())
         builder_.set_name(now_[id], name->second);
     }
@@ -48,6 +46,25 @@ class FactorOrder {
   }
 
  private:
+  // The axes that every sum has which goes along the innermost axis of the largest tensor.
+  void find_row() {
+    const Input* largest = nullptr;
+    for (const Input& input : joint_.inputs)
+      if (largest == nullptr || input.dims.size() > largest->dims.size()) largest = &input;
+    if (largest == nullptr || largest->dims.empty()) return;
+    bool first = true;
+    for (const Node& node : joint_.nodes) {
+      if (node.op != Op::Sum && node.op != Op::Mean) continue;
+      const std::vector<AxisId>& axes = node.as<AxisList>().axes;
+      const auto has = [&](AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
+      if (!has(largest->dims.back())) continue;
+      if (first)
+        row_ = axes;
+      else
+        std::erase_if(row_, [&](AxisId axis) { return !has(axis); });
+      first = false;
+    }
+  }
   NodeId now(NodeId id) const {
     const auto found = now_.find(id);
     return found == now_.end() ? id : found->second;
@@ -82,16 +99,39 @@ class FactorOrder {
     collect(product, type, axes, most, factors);
     const auto varies_more = [&](NodeId a, NodeId b) { return depth(a, axes) > depth(b, axes); };
     std::stable_sort(factors.begin(), factors.end(), varies_more);
-    NodeId all = now(factors[0]);
-    for (size_t i = 1; i < factors.size(); ++i) all = builder_.make(Op::Mul, {all, now(factors[i])});
+    const auto common = std::stable_partition(factors.begin(), factors.end(),
+                                              [&](NodeId factor) { return row_.empty() || depth(factor, row_) > 0; });
+    const NodeId all = multiplied({factors.begin(), common}, {common, factors.end()});
     // The axes of the whole product, each of which some factor has; its type is theirs, or wider: then it stays.
     return builder_[all].type == type ? all : now(product);
   }
 
+  // Of the first factors, and those that come after them, together.
+  NodeId multiplied(const std::vector<NodeId>& first, const std::vector<NodeId>& common) {
+    const auto product = [&](const std::vector<NodeId>& factors) {
+      NodeId all = now(factors[0]);
+      for (size_t i = 1; i < factors.size(); ++i) all = builder_.make(Op::Mul, {all, now(factors[i])});
+      return all;
+    };
+    if (first.empty() || common.empty()) return product(first.empty() ? common : first);
+    return builder_.make(Op::Mul, {product(first), product(common)});
+  }
+  // A product that is split is one of what its factors become; kNoNode for anything else.
+  NodeId product_of_views(const Node& view) {
+    if (view.op != Op::Split || !is_product(view.args[0], view.type)) return kNoNode;
+    const AxisId whole = view.as<SplitAttr>().whole;
+    std::vector<NodeId> factors;
+    for (NodeId factor : joint_[view.args[0]].args) {
+      const std::vector<AxisId>& axes = joint_[factor].axes;
+      const bool has = std::find(axes.begin(), axes.end(), whole) != axes.end();
+      factors.push_back(has ? builder_.make(Op::Split, {now(factor)}, view.attr) : now(factor));
+    }
+    return builder_.make(Op::Mul, factors);
+  }
   // A product whose row has several factors in common, these together; kNoNode where there are not several.
   NodeId with_common_together(NodeId product) {
     const Type type = joint_[product].type;
-    if (!is_product(product, type) || depth(product, row_) == 0) return kNoNode;
+    if (!is_product(product, type) || depth(product, row_) == 0) return kNoNode;  // without a row too
     std::vector<NodeId> common, others;
     const auto visit = [&](auto&& self, NodeId v) -> void {
       if (depth(v, row_) == 0)
@@ -103,12 +143,7 @@ class FactorOrder {
     };
     visit(visit, product);
     if (common.size() < 2) return kNoNode;
-    const auto multiplied = [&](const std::vector<NodeId>& factors) {
-      NodeId all = now(factors[0]);
-      for (size_t i = 1; i < factors.size(); ++i) all = builder_.make(Op::Mul, {all, now(factors[i])});
-      return all;
-    };
-    const NodeId all = builder_.make(Op::Mul, {multiplied(others), multiplied(common)});
+    const NodeId all = multiplied(others, common);
     return builder_[all].type == type ? all : kNoNode;
   }
 
@@ -124,7 +159,8 @@ class FactorOrder {
 
 Graph with_common_factors_last(const Graph& joint, int forward_outputs) {
   // What a sum had of a product is its own then, and the product may be used once.
-  const Graph last = FactorOrder(joint, forward_outputs).run(FactorOrder::Pass::Last);
+  const Graph views = FactorOrder(joint, forward_outputs).run(FactorOrder::Pass::Views);
+  const Graph last = FactorOrder(views, forward_outputs).run(FactorOrder::Pass::Last);
   return FactorOrder(last, forward_outputs).run(FactorOrder::Pass::Together);
 }
 

@@ -9,7 +9,8 @@
 //
 //   (d * c) * rstd[rows]               becomes      d * (c * rstd[rows])
 //
-// A row is what the sum over the fewest axes is taken of.
+// A row goes along the axes that all sums have which go along the innermost axis of the largest tensor. A product that is
+// split into groups is one of what its factors become, so that groups have factors in common too.
 #pragma once
 
 #include "ir/graph.h"
