@@ -263,7 +263,7 @@ def test_a_module_that_cannot_be_made_anew_is_refused(kw, checkout, tmp_path):
     [
         ("dyt", ["def __init__(self, alpha_init, hidden):", "self.alpha = nn.Parameter(torch.full((1,), alpha_init))"]),
         ("group_norm", ["self.norm_weight = nn.Parameter(torch.ones(channels))"]),
-        ("poly_norm", ["ctx.weight_dtype = weight.dtype"]),
+        ("poly_norm", ["self.weight = nn.Parameter(torch.full((3,), 1.0))"]),
     ],
 )
 def test_modules_begin_their_parameters_as_the_source_does(kw, checkout, example, lines):

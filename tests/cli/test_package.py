@@ -114,12 +114,35 @@ def test_a_gradient_in_the_memory_of_another_is_refused_and_the_hint_is_the_way_
     assert kw("act", "swiglu", "--into", into, "--yes").returncode == 0
 
 
+BIASED = """import torch
+from torch import nn
+
+
+class Biased(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(hidden, dtype=torch.bfloat16))
+
+    def forward(self, x):
+        return torch.relu(x + self.bias)
+
+
+def get_init_inputs():
+    return [64]
+
+
+def get_inputs():
+    return [torch.randn(8, 64, dtype=torch.bfloat16)]
+"""
+
+
 def test_a_backward_pass_that_shows_no_type_of_a_weight_is_handed_the_weight(kw, tmp_path):
-    assert kw("understand", ROOT / "examples" / "poly_norm.py").returncode == 0
-    assert kw("act", "poly_norm", "--into", "package:out", "--yes").returncode == 0
-    op = (tmp_path / "out/out/poly_norm.py").read_text()
-    assert re.search(r"def _backward_shapes\(.*, d_y, weight\):", op)
-    assert "_op.empty(x, (3,), weight.dtype)" in op
+    (tmp_path / "biased.py").write_text(BIASED)
+    assert kw("understand", "biased.py").returncode == 0
+    assert kw("act", "biased", "--into", "package:out", "--yes").returncode == 0
+    op = (tmp_path / "out/out/biased.py").read_text()
+    assert re.search(r"def _backward_shapes\(.*, bias\):", op)
+    assert "bias.dtype" in op[op.index("def _backward_shapes") : op.index("class ")]
 
 
 HELD = """schema: 1

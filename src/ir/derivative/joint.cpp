@@ -1,7 +1,6 @@
 #include "ir/derivative/joint.h"
 
 #include "ir/derivative/derivative.h"
-#include "ir/derivative/factor_order.h"
 #include "ir/derivative/known_means.h"
 #include "ir/simplify/simplify.h"
 
@@ -10,7 +9,7 @@ namespace kw::ir {
 Result<Graph> joint_graph(const Graph& forward) {
   KW_TRY(const Graph joint, differentiate(forward));
   const int results = static_cast<int>(forward.outputs.size());
-  return with_common_factors_last(without_known_means(simplify(joint), results), results);
+  return without_known_means(simplify(joint), results);
 }
 
 }  // namespace kw::ir

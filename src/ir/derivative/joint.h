@@ -1,5 +1,4 @@
-// The joint graph that passes are made from: the derivative, simplified, with the means that are known left out and
-// factors where they cost least.
+// The joint graph that passes are made from: the derivative, simplified, with the means that are known left out.
 #pragma once
 
 #include "base/result.h"

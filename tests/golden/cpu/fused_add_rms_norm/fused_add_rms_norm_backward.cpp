@@ -9,7 +9,7 @@
 //     h_2         = h * rstd
 //     grad_weight = W(sum(d_y0 * T(h_2), batch, seq))
 //     _1          = f32(T(d_y0 * weight))
-//     _2          = h * (2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden)))
+//     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden) * h)
 //     d_h         = _1 * rstd + _2
 //     d_residual  = d_y1 + T(d_h)
 //   return grad_x = d_residual[batch, seq, hidden], grad_residual = d_residual[batch, seq, hidden],
@@ -93,7 +93,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
         sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
-      const float product_3 = 2.0f * (-0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden));
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -107,7 +107,7 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
         kw::look_ahead(y1_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto h = kw::to<float>(y1_row[i_hidden]);
-          const auto d_h = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + h * product_3;
+          const auto d_h = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + 2.0f * (quotient * h);
           const auto d_residual = kw::round_own<T>(kw::to<T32>(d_y1_row[i_hidden]) + kw::round_to<T>(d_h));
           grad_x_tile[i_hidden - tile] = d_residual;
           grad_residual_tile[i_hidden - tile] = d_residual;

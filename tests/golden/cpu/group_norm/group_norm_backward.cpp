@@ -12,13 +12,12 @@
 //     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
 //     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 //     grad_norm.weight = W(sum(_2, batch, height, width))
-//     _3     = split(wide(d_y), channels -> (channels_2, channels_3))
-//     _4     = split(cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _5     = -0.5 * sum(_3 * _1 * _4, height, width, channels_3) * (rstd^2 * rstd)
+//     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _4     = _3 * rstd
+//     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _6     = _5 / size(height*width*(channels//32))
-//     _7     = _3 * (_4 * rstd)
-//     _8     = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-//     grad_x = T(merge(_7 + _1 * (2.0 * _6) - _8, (channels_2, channels_3) -> channels))
+//     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
+//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -61,7 +60,7 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
                               kw::Tensor<T, 4> grad_x, kw::Tensor<T32, 3> grad_norm_weight_slices,
                               kw::Tensor<T32, 3> grad_norm_bias_slices, int64_t batch, int64_t channels_3,
                               int64_t height, int64_t width, int64_t channels, int64_t workers) {
-  constexpr bool kByLanes = kw::kByLanes<kUnit, T, T32, W>;
+  constexpr bool kByLanes = kw::kByLanes<kUnit, T, W, T32>;
   const kw::Streamed stream_grad_x = kw::streams<kByLanes>(grad_x.data, batch * 32 * channels_3 * height * width,
       width, kStreamBytes);
 #pragma omp parallel for schedule(static) if (batch * 32 * channels_3 * height * width >= kParallelElements)
@@ -79,7 +78,6 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
-          const T32 product = norm_weight_i * rstd_i;
           const auto d_y_row = d_y.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
@@ -92,9 +90,10 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::look_ahead(x_row, tile);
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
+              const auto product = d_y_i * norm_weight_i;
               const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
-              sum_terms[i_width - tile] = d_y_i * difference * norm_weight_i;
-              sum_2_terms[i_width - tile] = d_y_i * product;
+              sum_terms[i_width - tile] = product * difference;
+              sum_2_terms[i_width - tile] = product * rstd_i;
               grad_norm_weight_slices_terms[i_width - tile] = d_y_i * (difference * rstd_i);
               grad_norm_bias_slices_terms[i_width - tile] = d_y_i;
             });
@@ -109,12 +108,10 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      const T32 product_2 = T32(2.0) * quotient;
       const T32 sum_3 = sum_2 / T32(height * width * (channels / 32)) + T32(0.0) * quotient;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
-          const T32 product = norm_weight_i * rstd_i;
           const auto d_y_row = d_y.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           const auto grad_x_row = grad_x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
@@ -123,8 +120,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * product + (kw::to<T32>(x_row[i_width]) - mean_i) *
-                  product_2;
+              const auto product_2 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
+              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
               grad_x_tile[i_width - tile] = sum_4 - sum_3;
             });
             grad_x_block.finish(end - tile);

@@ -16,13 +16,12 @@
 //     _5     = wide(T(wide(d_y) * _4 + wide(d_y) * _3 * _4 * (1.0 - _4)))
 //     grad_norm.bias = W(sum(_5, batch, height, width))
 //     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
-//     _6     = split(_5, channels -> (channels_2, channels_3))
-//     _7     = split(cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _8     = -0.5 * sum(_6 * _1 * _7, height, width, channels_3) * (rstd^2 * rstd)
+//     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _7     = _6 * rstd
+//     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _9     = _8 / size(height*width*(channels//32))
-//     _10    = _6 * (_7 * rstd)
-//     _11    = sum(_10, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-//     grad_x = T(merge(_10 + _1 * (2.0 * _9) - _11, (channels_2, channels_3) -> channels))
+//     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
+//     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -87,7 +86,6 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
         for (int64_t i_height = 0; i_height < height; ++i_height) {
           const T32 norm_weight_i = norm_weight(channels_2 * (channels / 32) + i_channels_3);
           const T32 norm_bias_i = norm_bias(channels_2 * (channels / 32) + i_channels_3);
-          const T32 product_2 = norm_weight_i * rstd_i;
           const auto d_y_row = d_y.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           const auto x_row = x.row<kUnit>(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height);
           for (int64_t tile = 0; tile < width; tile += kTile) {
@@ -101,16 +99,17 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
               const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
-              const auto product_3 = difference * rstd_i;
-              const auto rounded = kw::round_to<T>(product_3 * norm_weight_i + norm_bias_i);
+              const auto product_2 = difference * rstd_i;
+              const auto rounded = kw::round_to<T>(product_2 * norm_weight_i + norm_bias_i);
               const auto sigmoid = kw::sigmoid(rounded);
               const auto sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
               const auto rounded_2 = kw::round_own<T>(sum_3);
-              const auto product = rounded_2 * product_2;
+              const auto product_3 = rounded_2 * norm_weight_i;
+              const auto product = product_3 * rstd_i;
               product_kept[(i_channels_3 * height + i_height) * width + i_width] = product;
-              sum_terms[i_width - tile] = rounded_2 * difference * norm_weight_i;
+              sum_terms[i_width - tile] = product_3 * difference;
               sum_2_terms[i_width - tile] = product;
-              grad_norm_weight_slices_terms[i_width - tile] = rounded_2 * product_3;
+              grad_norm_weight_slices_terms[i_width - tile] = rounded_2 * product_2;
               grad_norm_bias_slices_terms[i_width - tile] = rounded_2;
             });
             grad_norm_weight_slices(worker, channels_2, i_channels_3) += grad_norm_weight_slices_terms.total(end -
@@ -124,7 +123,6 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
-      const T32 product_4 = T32(2.0) * quotient;
       const T32 sum_4 = sum_2 / T32(height * width * (channels / 32)) + T32(0.0) * quotient;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
@@ -135,8 +133,9 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
+              const auto product_4 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
               const auto sum_5 = kw::to<T32>(product_kept[(i_channels_3 * height + i_height) * width + i_width]) +
-                  (kw::to<T32>(x_row[i_width]) - mean_i) * product_4;
+                  product_4;
               grad_x_tile[i_width - tile] = sum_5 - sum_4;
             });
             grad_x_block.finish(end - tile);

@@ -13,7 +13,7 @@
 //     _1          = d_normed / std
 //     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
 //     _2          = wide(d_var) / size(height*width)
-//     _3          = _1 + T((wide(x) - mean_2) * (2.0 * _2) - 0.0 * _2)
+//     _3          = _1 + T(2.0 * (_2 * (wide(x) - mean_2)) - 0.0 * _2)
 //     grad_x      = _3 - sum(_1, height, width) / size(height*width)
 //   return grad_x, grad_weight, grad_bias
 //
@@ -105,8 +105,7 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       const T32 quotient = kw::round_own<T>(kw::round_own<T>(sum / by_std_i) / kw::round_multiple<T>(T32(2.0) * std_i));
       const T32 d_var = -quotient;
       const T32 quotient_2 = d_var / T32(height * width);
-      const T32 product = T32(2.0) * quotient_2;
-      const T32 product_2 = T32(0.0) * quotient_2;
+      const T32 product = T32(0.0) * quotient_2;
       const T32 quotient_3 = kw::round_own<T>(sum_2 / T32(height * width));
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
@@ -117,10 +116,11 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
           kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
           const auto grad_x_tile = grad_x_block.row();
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-            const auto product_3 = kw::round_own<WT>(kw::to<WT32>(d_y_row[i_width]) * kw::to<WT32>(weight_i));
-            const auto d_normed = kw::round_to<T>(product_3);
-            const auto difference = (kw::to<T32>(x_row[i_width]) - mean_2_i) * product - product_2;
-            const auto sum_3 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(difference));
+            const auto product_2 = kw::round_own<WT>(kw::to<WT32>(d_y_row[i_width]) * kw::to<WT32>(weight_i));
+            const auto d_normed = kw::round_to<T>(product_2);
+            const auto product_3 = T32(2.0) * (quotient_2 * (kw::to<T32>(x_row[i_width]) - mean_2_i));
+            const auto sum_3 = kw::round_own<T>(kw::round_own<T>(d_normed / by_std_i) + kw::round_to<T>(product_3 -
+                product));
             grad_x_tile[i_width - tile] = sum_3 - quotient_3;
           });
           grad_x_block.finish(end - tile);

@@ -9,7 +9,7 @@
 //     _3     = T(select(_1, 0.0, _2))
 //     _4     = max(_3, eps)
 //     _5     = select(_1, 0.0, wide(select(_3 < eps, 0.0, -(sum(d_y * (x / _4), cols) / _4))))
-//     grad_x = d_y / _4 + T(wide(x) * (2.0 * select(_1, 0.0, _5 / (2.0 * _2))))
+//     grad_x = d_y / _4 + T(2.0 * (select(_1, 0.0, _5 / (2.0 * _2)) * wide(x)))
 //   return grad_x
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (sum over cols) (source.py:10)
@@ -67,7 +67,6 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
     const T32 sum = kw::round_to<T>(T32(sum_total));
     const T32 chosen = rounded < kw::round_to<T>(eps) ? T32(0.0) : -kw::round_own<T>(sum / by_max);
     const T32 chosen_2 = holds ? T32(0.0) : (holds ? T32(0.0) : chosen) / (T32(2.0) * sqrt);
-    const T32 product_2 = T32(2.0) * chosen_2;
     for (int64_t tile = 0; tile < cols; tile += kTile) {
       const int64_t end = kw::min(cols, tile + kTile);
       kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -76,8 +75,8 @@ void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const T32, 
       kw::look_ahead(grad_x_row, tile);
       kw::look_ahead(x_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
-        grad_x_tile[col - tile] = kw::round_own<T>(kw::to<T32>(d_y_row[col]) / by_max) +
-            kw::round_to<T>(kw::to<T32>(x_row[col]) * product_2);
+        const auto rounded_2 = kw::round_to<T>(T32(2.0) * (chosen_2 * kw::to<T32>(x_row[col])));
+        grad_x_tile[col - tile] = kw::round_own<T>(kw::to<T32>(d_y_row[col]) / by_max) + rounded_2;
       });
       grad_x_block.finish(end - tile);
     }

@@ -10,7 +10,7 @@
 //     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
 //     _3          = _2 * rstd
 //     _4          = -0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols)
-//     grad_x      = T(_3 + _1 * (2.0 * _4) - (sum(_3, cols) / size(cols) + 0.0 * _4))
+//     grad_x      = T(_3 + 2.0 * (_4 * _1) - (sum(_3, cols) / size(cols) + 0.0 * _4))
 //   return grad_x, grad_weight, grad_bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -88,7 +88,6 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
       const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
-      const T32 product_2 = T32(2.0) * quotient;
       const T32 sum_3 = sum_2 / T32(cols) + T32(0.0) * quotient;
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
@@ -98,9 +97,9 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         kw::look_ahead(grad_x_row, tile);
         kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
-          const auto product_3 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
-          const auto difference_2 = product_3 + (kw::to<T32>(x_row[col]) - mean_i) * product_2 - sum_3;
-          grad_x_tile[col - tile] = difference_2;
+          const auto product_2 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
+          const auto sum_4 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
+          grad_x_tile[col - tile] = sum_4 - sum_3;
         });
         grad_x_block.finish(end - tile);
       }

@@ -7,26 +7,23 @@
 //     sizes batch = 4, seq = 2048, hidden = 8192
 //     h           = f32(x)
 //     weight_2    = f32(weight)
-//     _1          = gather(weight_2, 0, weight_0)
-//     _2          = h^2
-//     _3          = _2 * h
-//     _4          = gather(weight_2, 1, weight_0)
-//     _5          = gather(weight_2, 2, weight_0)
+//     _1          = h^2
+//     _2          = _1 * h
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _6          = broadcast(f32(0.0), weight_0)
-//     _7          = f32(d_y) * h
-//     _8          = -0.5 * sum(_7 * _5, hidden) * (rstd_3^2 * rstd_3) / size(hidden)
-//     _9          = scatter_add(_6, 2, sum(_7 * rstd_3, batch, seq, hidden), weight_0)
-//     _10         = f32(d_y) * _2
-//     _11         = _9 + scatter_add(_6, 1, sum(_10 * rstd_2, batch, seq, hidden), weight_0)
-//     _12         = f32(d_y) * _3
-//     d_weight    = _11 + scatter_add(_6, 0, sum(_12 * rstd, batch, seq, hidden), weight_0)
+//     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
+//     _4          = broadcast(f32(0.0), weight_0)
+//     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
+//     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
+//     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
+//     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
+//     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
+//     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
+//     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
+//     _12         = _10 * rstd + _11
+//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
+//     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
+//     d_weight    = _5 + _9 + _13
 //     grad_weight = W(d_weight)
-//     _13         = _2 * (2.0 * (-0.5 * sum(_10 * _4, hidden) * (rstd_2^2 * rstd_2) / size(hidden)))
-//     _14         = _3 * (2.0 * (-0.5 * sum(_12 * _1, hidden) * (rstd^2 * rstd) / size(hidden)))
-//     _15         = f32(d_y) * (_1 * rstd) + _14
-//     _16         = 2.0 * ((_8 + f32(d_y) * (_4 * rstd_2) + _13 + _15 * h) * h)
-//     d_h         = f32(d_y) * (_5 * rstd_3) + _15 * _2 + _16
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight, grad_bias[1]
 //
@@ -105,15 +102,13 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
           const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
           const auto h = kw::to<float>(x_row[i_hidden]);
           const auto product = h * h;
-          const auto product_2 = d_y_i * (product * h);
-          const auto product_3 = d_y_i * h;
-          const auto product_4 = d_y_i * product;
-          sum_terms[i_hidden - tile] = product_2 * weight_2;
-          sum_2_terms[i_hidden - tile] = product_3 * weight_2_2;
-          sum_3_terms[i_hidden - tile] = product_4 * weight_2_3;
-          sum_slices_terms[i_hidden - tile] = product_3 * rstd_3_i;
-          sum_slices_2_terms[i_hidden - tile] = product_4 * rstd_2_i;
-          sum_slices_3_terms[i_hidden - tile] = product_2 * rstd_i;
+          const auto product_2 = product * h;
+          sum_terms[i_hidden - tile] = d_y_i * weight_2 * product_2;
+          sum_2_terms[i_hidden - tile] = d_y_i * weight_2_2 * h;
+          sum_3_terms[i_hidden - tile] = d_y_i * weight_2_3 * product;
+          sum_slices_terms[i_hidden - tile] = d_y_i * (h * rstd_3_i);
+          sum_slices_2_terms[i_hidden - tile] = d_y_i * (product * rstd_2_i);
+          sum_slices_3_terms[i_hidden - tile] = d_y_i * (product_2 * rstd_i);
           grad_bias_slices_terms[i_hidden - tile] = d_y_i;
         });
         sum_slices(worker) += sum_slices_terms.total(end - tile);
@@ -127,13 +122,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
       const float sum = float(sum_total);
       const float sum_2 = float(sum_2_total);
       const float sum_3 = float(sum_3_total);
-      const float product_5 = weight_2_2 * rstd_3_i;
-      const float product_6 = weight_2 * rstd_i;
-      const float product_7 = 2.0f * (-0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden));
-      const float product_8 = weight_2_3 * rstd_2_i;
-      const float quotient = -0.5f * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / float(hidden);
-      const float quotient_2 = -0.5f * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / float(hidden);
-      const float product_9 = 2.0f * quotient_2;
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
+      const float quotient_2 = -0.5f * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / float(hidden);
+      const float quotient_3 = -0.5f * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -145,9 +136,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
           const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
           const auto h = kw::to<float>(x_row[i_hidden]);
           const auto product = h * h;
-          const auto sum_4 = d_y_i * product_6 + product * h * product_7;
-          const auto sum_5 = quotient + d_y_i * product_8 + product * product_9 + sum_4 * h;
-          const auto d_h = d_y_i * product_5 + sum_4 * product + 2.0f * (sum_5 * h);
+          const auto sum_4 = d_y_i * weight_2 * rstd_i + 2.0f * (quotient * (product * h));
+          const auto sum_5 = quotient_2 + d_y_i * weight_2_3 * rstd_2_i + 2.0f * (quotient_3 * product);
+          const auto d_h = d_y_i * weight_2_2 * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
           grad_x_tile[i_hidden - tile] = d_h;
         });
         grad_x_block.finish(end - tile);

@@ -8,8 +8,8 @@
 //     normed      = x_float * rstd
 //     d_normed    = f32(d_y) * (1.0 + f32(weight))
 //     grad_weight = W(sum(f32(d_y) * normed, batch, seq))
-//     _1          = 2.0 * (-0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden))
-//     d_x_float   = d_normed * rstd + x_float * _1
+//     _1          = -0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden) * x_float
+//     d_x_float   = d_normed * rstd + 2.0 * _1
 //     grad_x      = T(d_x_float)
 //   return grad_x, grad_weight
 //
@@ -79,7 +79,7 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
-      const float product = 2.0f * (-0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden));
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -90,7 +90,7 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto d_normed = kw::to<float>(d_y_row[i_hidden]) * (1.0f + kw::to<float>(weight_row[i_hidden]));
           const auto x_float = kw::to<float>(x_row[i_hidden]);
-          const auto d_x_float = d_normed * rstd_i + x_float * product;
+          const auto d_x_float = d_normed * rstd_i + 2.0f * (quotient * x_float);
           grad_x_tile[i_hidden - tile] = d_x_float;
         });
         grad_x_block.finish(end - tile);

@@ -9,7 +9,7 @@
 //     grad_weight = W(sum(d_y * T(x_3), batch, seq))
 //     _1          = f32(T(d_y * weight))
 //     d_variance  = -0.5 * sum(_1 * x_2, hidden) * (rstd^2 * rstd)
-//     d_x         = _1 * rstd + x_2 * (2.0 * (d_variance / size(hidden)))
+//     d_x         = _1 * rstd + 2.0 * (d_variance / size(hidden) * x_2)
 //     grad_x      = T(d_x)
 //   return grad_x, grad_weight
 //
@@ -87,7 +87,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
       }
       const float sum = float(sum_total);
       const float d_variance = -0.5f * sum * (rstd_i * rstd_i * rstd_i);
-      const float product_3 = 2.0f * (d_variance / float(hidden));
+      const float quotient = d_variance / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -97,7 +97,7 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
         kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_2 = kw::to<float>(x_row[i_hidden]);
-          const auto d_x = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + x_2 * product_3;
+          const auto d_x = kw::to<float>(rounded_kept[i_hidden]) * rstd_i + 2.0f * (quotient * x_2);
           grad_x_tile[i_hidden - tile] = d_x;
         });
         grad_x_block.finish(end - tile);

@@ -8,7 +8,7 @@
 //     grad_weight = W(sum(cast(d_y, W|f32) * cast(h * rstd, W|f32), rows))
 //     _1          = f32(cast(d_y, W|f32) * wide(weight))
 //     d_rstd      = sum(_1 * h, cols)
-//     d_h         = _1 * rstd + h * (2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols)))
+//     d_h         = _1 * rstd + 2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols) * h)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight
 //
@@ -73,7 +73,7 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
         d_rstd_total += terms.total(end - tile);
       }
       const float d_rstd = float(d_rstd_total);
-      const float product = 2.0f * (-0.5f * d_rstd * (rstd_i * rstd_i * rstd_i) / float(cols));
+      const float quotient = -0.5f * d_rstd * (rstd_i * rstd_i * rstd_i) / float(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
@@ -84,7 +84,7 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto rounded = kw::to<float>(kw::to<W32>(d_y_row[col]) * kw::to<W32>(weight_row[col]));
           const auto h = kw::to<float>(x_row[col]);
-          const auto d_h = rounded * rstd_i + h * product;
+          const auto d_h = rounded * rstd_i + 2.0f * (quotient * h);
           grad_x_tile[col - tile] = d_h;
         });
         grad_x_block.finish(end - tile);

@@ -9,7 +9,7 @@
 //     h_2         = h * rstd
 //     grad_weight = W(sum(d_y0 * T(h_2), batch, seq))
 //     _1          = f32(T(d_y0 * weight))
-//     _2          = h * (2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden)))
+//     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden) * h)
 //     d_h         = _1 * rstd + _2
 //     d_residual  = d_y1 + T(d_h)
 //   return grad_x = d_residual[batch, seq, hidden], grad_residual = d_residual[batch, seq, hidden],
@@ -232,7 +232,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     const float product_3 = product_2 * rstd_i;
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(hidden));
-    const float product_5 = 2.0f * quotient;
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -269,7 +269,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
             const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y0_v[v][k]) *
                 WT32(weight_v[k]));
             const float h = y1_v[v][k];
-            const float d_h = rounded * rstd_i + h * product_5;
+            const float d_h = rounded * rstd_i + h * factor;
             const T32 d_residual = kw::round_to<T>(T32(d_y1_v[v][k]) + kw::round_to<T>(d_h));
             grad_x_v[k] = T(d_residual);
             grad_residual_v[k] = T(d_residual);

@@ -12,13 +12,12 @@
 //     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
 //     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 //     grad_norm.weight = W(sum(_2, batch, height, width))
-//     _3     = split(wide(d_y), channels -> (channels_2, channels_3))
-//     _4     = split(cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _5     = -0.5 * sum(_3 * _1 * _4, height, width, channels_3) * (rstd^2 * rstd)
+//     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _4     = _3 * rstd
+//     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _6     = _5 / size(height*width*(channels//32))
-//     _7     = _3 * (_4 * rstd)
-//     _8     = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-//     grad_x = T(merge(_7 + _1 * (2.0 * _6) - _8, (channels_2, channels_3) -> channels))
+//     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
+//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -123,7 +122,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 product = norm_weight_i_2 * rstd_i;
+      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -163,7 +162,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         }
       }
       sum_total += sum_part * norm_weight_i_2;
-      sum_2_total += sum_2_part * product;
+      sum_2_total += sum_2_part * factor_2;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part) * rstd_i;
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -206,15 +205,15 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     T32 sum = static_cast<T32>(sum_total);
     T32 sum_2 = static_cast<T32>(sum_2_total);
     kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
-    const T32 product_2 = T32(-0.5) * sum;
-    const T32 product_3 = rstd_i * rstd_i;
-    const T32 product_4 = product_3 * rstd_i;
-    const T32 product_5 = product_2 * product_4;
-    const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
-    const T32 product_6 = T32(2.0) * quotient;
+    const T32 product = T32(-0.5) * sum;
+    const T32 product_2 = rstd_i * rstd_i;
+    const T32 product_3 = product_2 * rstd_i;
+    const T32 product_4 = product * product_3;
+    const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
+    const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_2, T32(height * width * (channels / 32)));
-    const T32 product_7 = T32(0.0) * quotient;
-    const T32 sum_4 = quotient_2 + product_7;
+    const T32 product_5 = T32(0.0) * quotient;
+    const T32 sum_4 = quotient_2 + product_5;
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -226,7 +225,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto grad_x_part = grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 product = T32(norm_weight_i) * rstd_i;
+      const T32 factor_2 = T32(norm_weight_i) * rstd_i;
       const bool here = tile < tiles_here;
       if (here) {
         KW_UNROLL
@@ -257,7 +256,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 sum_3 = T32(d_y_v[v][k]) * product + (T32(x_v[v][k]) - mean_i) * product_6;
+            const T32 sum_3 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
             grad_x_v[k] = T(sum_3 - sum_4);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);

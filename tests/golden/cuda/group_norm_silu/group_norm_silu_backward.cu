@@ -16,13 +16,12 @@
 //     _5     = wide(T(wide(d_y) * _4 + wide(d_y) * _3 * _4 * (1.0 - _4)))
 //     grad_norm.bias = W(sum(_5, batch, height, width))
 //     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
-//     _6     = split(_5, channels -> (channels_2, channels_3))
-//     _7     = split(cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _8     = -0.5 * sum(_6 * _1 * _7, height, width, channels_3) * (rstd^2 * rstd)
+//     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _7     = _6 * rstd
+//     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
 //     _9     = _8 / size(height*width*(channels//32))
-//     _10    = _6 * (_7 * rstd)
-//     _11    = sum(_10, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-//     grad_x = T(merge(_10 + _1 * (2.0 * _9) - _11, (channels_2, channels_3) -> channels))
+//     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
+//     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -129,10 +128,10 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 factor = rstd_i * norm_weight_i_2;
+      const T32 factor_3 = rstd_i * norm_weight_i_2;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_bias_i_2 = norm_bias_i;
-      const T32 product_2 = norm_weight_i_2 * rstd_i;
+      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -166,7 +165,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 difference = T32(x_v[v][k]) - mean_i;
             const T32 d_y_i = d_y_v[v][k];
-            const T32 rounded = kw::round_to<T>(difference * factor + norm_bias_i_2);
+            const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
             const T32 sigmoid = kw::sigmoid(rounded);
             const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
             const T32 rounded_2 = kw::round_to<T>(sum);
@@ -176,7 +175,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
         }
       }
       sum_2_total += sum_2_part * norm_weight_i_2;
-      sum_3_total += sum_3_part * product_2;
+      sum_3_total += sum_3_part * factor_2;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_2_part) * rstd_i;
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -219,15 +218,15 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     T32 sum_2 = static_cast<T32>(sum_2_total);
     T32 sum_3 = static_cast<T32>(sum_3_total);
     kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(sum_3, sum_3_parts));
-    const T32 product_3 = T32(-0.5) * sum_2;
-    const T32 product_4 = rstd_i * rstd_i;
-    const T32 product_5 = product_4 * rstd_i;
-    const T32 product_6 = product_3 * product_5;
-    const T32 quotient = kw::divide(product_6, T32(height * width * (channels / 32)));
-    const T32 product_7 = T32(2.0) * quotient;
+    const T32 product_2 = T32(-0.5) * sum_2;
+    const T32 product_3 = rstd_i * rstd_i;
+    const T32 product_4 = product_3 * rstd_i;
+    const T32 product_5 = product_2 * product_4;
+    const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
+    const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_3, T32(height * width * (channels / 32)));
-    const T32 product_8 = T32(0.0) * quotient;
-    const T32 sum_4 = quotient_2 + product_8;
+    const T32 product_6 = T32(0.0) * quotient;
+    const T32 sum_4 = quotient_2 + product_6;
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
       const Index i_channels_3 = channels_3 == 1 ? 0 : part / height;
@@ -240,10 +239,10 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 factor = rstd_i * norm_weight_i_2;
+      const T32 factor_3 = rstd_i * norm_weight_i_2;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_bias_i_2 = norm_bias_i;
-      const T32 product_2 = norm_weight_i_2 * rstd_i;
+      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       const bool here = tile < tiles_here;
       if (here) {
         KW_UNROLL
@@ -276,12 +275,12 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            const T32 rounded = kw::round_to<T>(difference * factor + norm_bias_i_2);
+            const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
             const T32 sigmoid = kw::sigmoid(rounded);
             const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
-            const T32 product = kw::round_to<T>(sum) * product_2;
+            const T32 product = kw::round_to<T>(sum) * factor_2;
             if (kKeep) product_kept[v][k] = product;
-            grad_x_v[k] = T(product + difference * product_7 - sum_4);
+            grad_x_v[k] = T(product + difference * factor - sum_4);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }

@@ -13,7 +13,7 @@
 //     _1          = d_normed / std
 //     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
 //     _2          = wide(d_var) / size(height*width)
-//     _3          = _1 + T((wide(x) - mean_2) * (2.0 * _2) - 0.0 * _2)
+//     _3          = _1 + T(2.0 * (_2 * (wide(x) - mean_2)) - 0.0 * _2)
 //     grad_x      = _3 - sum(_1, height, width) / size(height*width)
 //   return grad_x, grad_weight, grad_bias
 //
@@ -208,8 +208,8 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     const T32 quotient_3 = kw::round_to<T>(kw::divide(quotient_2, product));
     const T32 d_var = -quotient_3;
     const T32 quotient_4 = kw::divide(d_var, T32(height * width));
-    const T32 product_2 = T32(2.0) * quotient_4;
-    const T32 product_3 = T32(0.0) * quotient_4;
+    const T32 factor = T32(2.0) * quotient_4;
+    const T32 product_2 = T32(0.0) * quotient_4;
     const T32 quotient_5 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
@@ -252,7 +252,7 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_v[v][k]) * WT32(weight_i));
             const T32 quotient = kKeep ? quotient_kept[v][k] : kw::round_to<T>(kw::divide(d_normed, std_i));
-            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * product_2 - product_3);
+            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * factor - product_2);
             grad_x_v[k] = T(kw::round_to<T>(quotient + rounded) - quotient_5);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);

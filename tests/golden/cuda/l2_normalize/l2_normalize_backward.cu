@@ -9,7 +9,7 @@
 //     _3     = T(select(_1, 0.0, _2))
 //     _4     = max(_3, eps)
 //     _5     = select(_1, 0.0, wide(select(_3 < eps, 0.0, -(sum(d_y * (x / _4), cols) / _4))))
-//     grad_x = d_y / _4 + T(wide(x) * (2.0 * select(_1, 0.0, _5 / (2.0 * _2))))
+//     grad_x = d_y / _4 + T(2.0 * (select(_1, 0.0, _5 / (2.0 * _2)) * wide(x)))
 //   return grad_x
 //
 // accumulate = f32: running sums are kept in the type that PyTorch accumulates in (sum over cols) (source.py:10)
@@ -103,7 +103,7 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   const T32 product_2 = T32(2.0) * sqrt;
   const T32 quotient_2 = kw::divide(chosen_4, product_2);
   const T32 chosen_5 = holds ? T32(0.0) : quotient_2;
-  const T32 product_3 = T32(2.0) * chosen_5;
+  const T32 factor = T32(2.0) * chosen_5;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
@@ -133,7 +133,7 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
           grad_x_v[k] = T(kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), max)) + kw::round_to<T>(T32(x_v[v][k]) *
-              product_3));
+              factor));
         }
         kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
       }

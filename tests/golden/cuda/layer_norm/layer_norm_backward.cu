@@ -10,7 +10,7 @@
 //     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
 //     _3          = _2 * rstd
 //     _4          = -0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols)
-//     grad_x      = T(_3 + _1 * (2.0 * _4) - (sum(_3, cols) / size(cols) + 0.0 * _4))
+//     grad_x      = T(_3 + 2.0 * (_4 * _1) - (sum(_3, cols) / size(cols) + 0.0 * _4))
 //   return grad_x, grad_weight, grad_bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -217,10 +217,10 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 product_4 = product_3 * rstd_i;
     const T32 product_5 = product_2 * product_4;
     const T32 quotient = kw::divide(product_5, T32(cols));
-    const T32 product_6 = T32(2.0) * quotient;
+    const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_2, T32(cols));
-    const T32 product_7 = T32(0.0) * quotient;
-    const T32 sum_4 = quotient_2 + product_7;
+    const T32 product_6 = T32(0.0) * quotient;
+    const T32 sum_4 = quotient_2 + product_6;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -252,7 +252,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 sum_3 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + (T32(x_v[v][k]) - mean_i) * product_6;
+            const T32 sum_3 = T32(d_y_v[v][k]) * T32(weight_v[k]) * rstd_i + (T32(x_v[v][k]) - mean_i) * factor;
             grad_x_v[k] = T(sum_3 - sum_4);
           }
           kw::store_piece(grad_x.at(row, element), grad_x_v, whole);

@@ -7,26 +7,23 @@
 //     sizes batch = 4, seq = 2048, hidden = 8192
 //     h           = f32(x)
 //     weight_2    = f32(weight)
-//     _1          = gather(weight_2, 0, weight_0)
-//     _2          = h^2
-//     _3          = _2 * h
-//     _4          = gather(weight_2, 1, weight_0)
-//     _5          = gather(weight_2, 2, weight_0)
+//     _1          = h^2
+//     _2          = _1 * h
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _6          = broadcast(f32(0.0), weight_0)
-//     _7          = f32(d_y) * h
-//     _8          = -0.5 * sum(_7 * _5, hidden) * (rstd_3^2 * rstd_3) / size(hidden)
-//     _9          = scatter_add(_6, 2, sum(_7 * rstd_3, batch, seq, hidden), weight_0)
-//     _10         = f32(d_y) * _2
-//     _11         = _9 + scatter_add(_6, 1, sum(_10 * rstd_2, batch, seq, hidden), weight_0)
-//     _12         = f32(d_y) * _3
-//     d_weight    = _11 + scatter_add(_6, 0, sum(_12 * rstd, batch, seq, hidden), weight_0)
+//     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
+//     _4          = broadcast(f32(0.0), weight_0)
+//     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
+//     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
+//     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
+//     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
+//     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
+//     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
+//     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
+//     _12         = _10 * rstd + _11
+//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
+//     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
+//     d_weight    = _5 + _9 + _13
 //     grad_weight = W(d_weight)
-//     _13         = _2 * (2.0 * (-0.5 * sum(_10 * _4, hidden) * (rstd_2^2 * rstd_2) / size(hidden)))
-//     _14         = _3 * (2.0 * (-0.5 * sum(_12 * _1, hidden) * (rstd^2 * rstd) / size(hidden)))
-//     _15         = f32(d_y) * (_1 * rstd) + _14
-//     _16         = 2.0 * ((_8 + f32(d_y) * (_4 * rstd_2) + _13 + _15 * h) * h)
-//     d_h         = f32(d_y) * (_5 * rstd_3) + _15 * _2 + _16
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight, grad_bias[1]
 //
@@ -190,15 +187,13 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
             const float product = h * h;
-            const float product_2 = d_y_i * (product * h);
-            const float product_3 = d_y_i * h;
-            const float product_4 = d_y_i * product;
-            sum_part += product_2 * weight_2;
-            sum_2_part += product_3 * weight_2_2;
-            sum_3_part += product_4 * weight_2_3;
-            sum_slices_part += product_3 * rstd_3_i;
-            sum_slices_2_part += product_4 * rstd_2_i;
-            sum_slices_3_part += product_2 * rstd_i;
+            const float product_2 = product * h;
+            sum_part += d_y_i * weight_2 * product_2;
+            sum_2_part += d_y_i * weight_2_2 * h;
+            sum_3_part += d_y_i * weight_2_3 * product;
+            sum_slices_part += d_y_i * (h * rstd_3_i);
+            sum_slices_2_part += d_y_i * (product * rstd_2_i);
+            sum_slices_3_part += d_y_i * (product_2 * rstd_i);
             grad_bias_slices_part += d_y_i;
           }
           sum_slices_total += sum_slices_part;
@@ -221,26 +216,23 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts),
                               kw::part<kw::Sum>(sum_3, sum_3_parts));
     turn = 1 - turn;
-    const float product_5 = weight_2_2 * rstd_3_i;
-    const float product_6 = weight_2 * rstd_i;
-    const float product_7 = -0.5f * sum;
-    const float product_8 = rstd_i * rstd_i;
-    const float product_9 = product_8 * rstd_i;
+    const float product_3 = -0.5f * sum;
+    const float product_4 = rstd_i * rstd_i;
+    const float product_5 = product_4 * rstd_i;
+    const float product_6 = product_3 * product_5;
+    const float quotient = kw::divide(product_6, float(hidden));
+    const float factor_2 = 2.0f * quotient;
+    const float product_7 = -0.5f * sum_2;
+    const float product_8 = rstd_3_i * rstd_3_i;
+    const float product_9 = product_8 * rstd_3_i;
     const float product_10 = product_7 * product_9;
-    const float quotient = kw::divide(product_10, float(hidden));
-    const float product_11 = 2.0f * quotient;
-    const float product_12 = -0.5f * sum_2;
-    const float product_13 = rstd_3_i * rstd_3_i;
-    const float product_14 = product_13 * rstd_3_i;
-    const float product_15 = product_12 * product_14;
-    const float quotient_2 = kw::divide(product_15, float(hidden));
-    const float product_16 = weight_2_3 * rstd_2_i;
-    const float product_17 = -0.5f * sum_3;
-    const float product_18 = rstd_2_i * rstd_2_i;
-    const float product_19 = product_18 * rstd_2_i;
-    const float product_20 = product_17 * product_19;
-    const float quotient_3 = kw::divide(product_20, float(hidden));
-    const float product_21 = 2.0f * quotient_3;
+    const float quotient_2 = kw::divide(product_10, float(hidden));
+    const float product_11 = -0.5f * sum_3;
+    const float product_12 = rstd_2_i * rstd_2_i;
+    const float product_13 = product_12 * rstd_2_i;
+    const float product_14 = product_11 * product_13;
+    const float quotient_3 = kw::divide(product_14, float(hidden));
+    const float factor = 2.0f * quotient_3;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -272,9 +264,9 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
             const float product = h * h;
-            const float sum_4 = d_y_i * product_6 + product * h * product_11;
-            const float sum_5 = quotient_2 + d_y_i * product_16 + product * product_21 + sum_4 * h;
-            const float d_h = d_y_i * product_5 + sum_4 * product + 2.0f * (sum_5 * h);
+            const float sum_4 = d_y_i * weight_2 * rstd_i + product * h * factor_2;
+            const float sum_5 = quotient_2 + d_y_i * weight_2_3 * rstd_2_i + product * factor;
+            const float d_h = d_y_i * weight_2_2 * rstd_3_i + sum_4 * product + 2.0f * ((sum_5 + sum_4 * h) * h);
             grad_x_v[k] = T(d_h);
           }
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);

@@ -8,8 +8,8 @@
 //     normed      = x_float * rstd
 //     d_normed    = f32(d_y) * (1.0 + f32(weight))
 //     grad_weight = W(sum(f32(d_y) * normed, batch, seq))
-//     _1          = 2.0 * (-0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden))
-//     d_x_float   = d_normed * rstd + x_float * _1
+//     _1          = -0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden) * x_float
+//     d_x_float   = d_normed * rstd + 2.0 * _1
 //     grad_x      = T(d_x_float)
 //   return grad_x, grad_weight
 //
@@ -204,7 +204,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     const float product_3 = product_2 * rstd_i;
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(hidden));
-    const float product_5 = 2.0f * quotient;
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -238,7 +238,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float d_normed = float(d_y_v[v][k]) * (1.0f + float(weight_v[k]));
             const float x_float = x_v[v][k];
-            const float d_x_float = d_normed * rstd_i + x_float * product_5;
+            const float d_x_float = d_normed * rstd_i + x_float * factor;
             grad_x_v[k] = T(d_x_float);
           }
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);

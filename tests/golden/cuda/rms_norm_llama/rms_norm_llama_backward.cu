@@ -9,7 +9,7 @@
 //     grad_weight = W(sum(d_y * T(x_3), batch, seq))
 //     _1          = f32(T(d_y * weight))
 //     d_variance  = -0.5 * sum(_1 * x_2, hidden) * (rstd^2 * rstd)
-//     d_x         = _1 * rstd + x_2 * (2.0 * (d_variance / size(hidden)))
+//     d_x         = _1 * rstd + 2.0 * (d_variance / size(hidden) * x_2)
 //     grad_x      = T(d_x)
 //   return grad_x, grad_weight
 //
@@ -209,7 +209,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     const float product_3 = product_2 * rstd_i;
     const float d_variance = product * product_3;
     const float quotient = kw::divide(d_variance, float(hidden));
-    const float product_4 = 2.0f * quotient;
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -244,7 +244,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y_v[v][k]) *
                 WT32(weight_v[k]));
             const float x_2 = x_v[v][k];
-            const float d_x = rounded * rstd_i + x_2 * product_4;
+            const float d_x = rounded * rstd_i + x_2 * factor;
             grad_x_v[k] = T(d_x);
           }
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);

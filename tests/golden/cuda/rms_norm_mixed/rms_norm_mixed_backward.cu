@@ -8,7 +8,7 @@
 //     grad_weight = W(sum(cast(d_y, W|f32) * cast(h * rstd, W|f32), rows))
 //     _1          = f32(cast(d_y, W|f32) * wide(weight))
 //     d_rstd      = sum(_1 * h, cols)
-//     d_h         = _1 * rstd + h * (2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols)))
+//     d_h         = _1 * rstd + 2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols) * h)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight
 //
@@ -197,7 +197,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     const float product_3 = product_2 * rstd_i;
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(cols));
-    const float product_5 = 2.0f * quotient;
+    const float factor = 2.0f * quotient;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
@@ -230,7 +230,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float h = x_v[v][k];
-            const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + h * product_5;
+            const float d_h = float(W32(d_y_v[v][k]) * W32(weight_v[k])) * rstd_i + h * factor;
             grad_x_v[k] = T(d_h);
           }
           kw::store_piece(grad_x.at(row, element), grad_x_v, whole);

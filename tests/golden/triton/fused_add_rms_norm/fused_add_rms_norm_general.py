@@ -154,7 +154,7 @@ def fused_add_rms_norm_backward_general(
             tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + product, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        product_2 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden)
+        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden
@@ -178,7 +178,7 @@ def fused_add_rms_norm_backward_general(
                 tl.load(y1 + i_batch * y1_stride_0 + i_seq * y1_stride_1 + i_hidden * y1_stride_2, mask=mask, other=0)
             )
             h = y1_i.to(tl.float32)
-            d_h = rounded.to(tl.float32) * rstd_i + h * product_2
+            d_h = rounded.to(tl.float32) * rstd_i + 2.0 * (quotient * h)
             tl.store(
                 grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_hidden * grad_x_stride_2,
                 d_y1_i + wide(d_h.to(y1.dtype.element_ty)),

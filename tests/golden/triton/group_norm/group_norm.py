@@ -27,13 +27,12 @@
 #     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
 #     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
 #     grad_norm.weight = W(sum(_2, batch, height, width))
-#     _3     = split(wide(d_y), channels -> (channels_2, channels_3))
-#     _4     = split(cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-#     _5     = -0.5 * sum(_3 * _1 * _4, height, width, channels_3) * (rstd^2 * rstd)
+#     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+#     _4     = _3 * rstd
+#     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
 #     _6     = _5 / size(height*width*(channels//32))
-#     _7     = _3 * (_4 * rstd)
-#     _8     = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-#     grad_x = T(merge(_7 + _1 * (2.0 * _6) - _8, (channels_2, channels_3) -> channels))
+#     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
+#     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -158,6 +157,8 @@ def group_norm_backward(
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
+                norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
+                product = d_y_i * norm_weight_i
                 x_i = tl.load(
                     x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
@@ -166,9 +167,8 @@ def group_norm_backward(
                     other=0,
                 ).to(tl.float32)
                 difference = x_i - mean_i
-                norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
-                sum_tile = sum_tile + tl.where(mask, d_y_i * difference * norm_weight_i, 0.0)
-                sum_2_tile = sum_2_tile + tl.where(mask, d_y_i * (norm_weight_i * rstd_i), 0.0)
+                sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+                sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
                 grad_norm_weight_tile += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
                 grad_norm_bias_tile += d_y_i
             grad_norm_weight_slices_at = (
@@ -183,7 +183,6 @@ def group_norm_backward(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        product = 2.0 * quotient
         sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):
@@ -204,12 +203,12 @@ def group_norm_backward(
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
-                difference_2 = d_y_i * (norm_weight_i * rstd_i) + (x_i - mean_i) * product - sum_3
+                sum_4 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
                 tl.store(
                     grad_x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
                     + i_height_width,
-                    difference_2,
+                    sum_4 - sum_3,
                     mask=mask,
                 )
 

@@ -198,6 +198,10 @@ def group_norm_backward_general(
                             other=0,
                         ),
                     )
+                    norm_weight_i = wide(
+                        tl.load(norm_weight + (channels_2 * (channels // 32) + i_channels_3) * norm_weight_stride_0)
+                    )
+                    product = d_y_i * norm_weight_i
                     x_i = wide(
                         tl.load(
                             x
@@ -210,11 +214,8 @@ def group_norm_backward_general(
                         ),
                     )
                     difference = x_i - mean_i
-                    norm_weight_i = wide(
-                        tl.load(norm_weight + (channels_2 * (channels // 32) + i_channels_3) * norm_weight_stride_0)
-                    )
-                    sum_tile = sum_tile + tl.where(mask, d_y_i * difference * norm_weight_i, 0.0)
-                    sum_2_tile = sum_2_tile + tl.where(mask, d_y_i * (norm_weight_i * rstd_i), 0.0)
+                    sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+                    sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
                     grad_norm_weight_tile += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
                     grad_norm_bias_tile += d_y_i
                 grad_norm_weight_slices_at = (
@@ -234,7 +235,6 @@ def group_norm_backward_general(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        product = 2.0 * quotient
         sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
@@ -266,14 +266,14 @@ def group_norm_backward_general(
                             other=0,
                         ),
                     )
-                    difference_2 = d_y_i * (norm_weight_i * rstd_i) + (x_i - mean_i) * product - sum_3
+                    sum_4 = d_y_i * norm_weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
                     tl.store(
                         grad_x
                         + i_batch * grad_x_stride_0
                         + (channels_2 * (channels // 32) + i_channels_3) * grad_x_stride_1
                         + i_height * grad_x_stride_2
                         + i_width * grad_x_stride_3,
-                        difference_2,
+                        sum_4 - sum_3,
                         mask=mask,
                     )
 

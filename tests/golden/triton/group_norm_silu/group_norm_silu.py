@@ -32,13 +32,12 @@
 #     _5     = wide(T(wide(d_y) * _4 + wide(d_y) * _3 * _4 * (1.0 - _4)))
 #     grad_norm.bias = W(sum(_5, batch, height, width))
 #     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
-#     _6     = split(_5, channels -> (channels_2, channels_3))
-#     _7     = split(cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-#     _8     = -0.5 * sum(_6 * _1 * _7, height, width, channels_3) * (rstd^2 * rstd)
+#     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+#     _7     = _6 * rstd
+#     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
 #     _9     = _8 / size(height*width*(channels//32))
-#     _10    = _6 * (_7 * rstd)
-#     _11    = sum(_10, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-#     grad_x = T(merge(_10 + _1 * (2.0 * _9) - _11, (channels_2, channels_3) -> channels))
+#     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
+#     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -180,8 +179,9 @@ def group_norm_silu_backward(
                 sigmoid = tl.sigmoid(rounded)
                 sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
                 rounded_2 = sum_3.to(x.dtype.element_ty).to(tl.float32)
-                sum_tile = sum_tile + tl.where(mask, rounded_2 * difference * norm_weight_i, 0.0)
-                sum_2_tile = sum_2_tile + tl.where(mask, rounded_2 * (norm_weight_i * rstd_i), 0.0)
+                product_2 = rounded_2 * norm_weight_i
+                sum_tile = sum_tile + tl.where(mask, product_2 * difference, 0.0)
+                sum_2_tile = sum_2_tile + tl.where(mask, product_2 * rstd_i, 0.0)
                 grad_norm_weight_tile += tl.where(mask, rounded_2 * product, 0.0)
                 grad_norm_bias_tile += tl.where(mask, rounded_2, 0.0)
             grad_norm_weight_slices_at = (
@@ -196,7 +196,6 @@ def group_norm_silu_backward(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        product_2 = 2.0 * quotient
         sum_4 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):
@@ -222,12 +221,12 @@ def group_norm_silu_backward(
                 rounded = (difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty).to(tl.float32)
                 sigmoid = tl.sigmoid(rounded)
                 sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                product_3 = sum_3.to(x.dtype.element_ty).to(tl.float32) * (norm_weight_i * rstd_i)
+                product_3 = sum_3.to(x.dtype.element_ty).to(tl.float32) * norm_weight_i * rstd_i
                 tl.store(
                     grad_x
                     + (i_batch * channels + channels_2 * (channels // 32) + i_channels_3) * height_width
                     + i_height_width,
-                    product_3 + difference * product_2 - sum_4,
+                    product_3 + 2.0 * (quotient * difference) - sum_4,
                     mask=mask,
                 )
 

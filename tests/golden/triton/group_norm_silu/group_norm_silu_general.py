@@ -224,8 +224,9 @@ def group_norm_silu_backward_general(
                     sigmoid = tl.sigmoid(rounded)
                     sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
                     rounded_2 = wide(sum_3.to(x.dtype.element_ty))
-                    sum_tile = sum_tile + tl.where(mask, rounded_2 * difference * norm_weight_i, 0.0)
-                    sum_2_tile = sum_2_tile + tl.where(mask, rounded_2 * (norm_weight_i * rstd_i), 0.0)
+                    product_2 = rounded_2 * norm_weight_i
+                    sum_tile = sum_tile + tl.where(mask, product_2 * difference, 0.0)
+                    sum_2_tile = sum_2_tile + tl.where(mask, product_2 * rstd_i, 0.0)
                     grad_norm_weight_tile += tl.where(mask, rounded_2 * product, 0.0)
                     grad_norm_bias_tile += tl.where(mask, rounded_2, 0.0)
                 grad_norm_weight_slices_at = (
@@ -245,7 +246,6 @@ def group_norm_silu_backward_general(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
-        product_2 = 2.0 * quotient
         sum_4 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):
@@ -284,14 +284,14 @@ def group_norm_silu_backward_general(
                     rounded = wide((difference * rstd_i * norm_weight_i + norm_bias_i).to(x.dtype.element_ty))
                     sigmoid = tl.sigmoid(rounded)
                     sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
-                    product_3 = wide(sum_3.to(x.dtype.element_ty)) * (norm_weight_i * rstd_i)
+                    sum_5 = wide(sum_3.to(x.dtype.element_ty)) * norm_weight_i * rstd_i + 2.0 * (quotient * difference)
                     tl.store(
                         grad_x
                         + i_batch * grad_x_stride_0
                         + (channels_2 * (channels // 32) + i_channels_3) * grad_x_stride_1
                         + i_height * grad_x_stride_2
                         + i_width * grad_x_stride_3,
-                        product_3 + difference * product_2 - sum_4,
+                        sum_5 - sum_4,
                         mask=mask,
                     )
 

@@ -27,7 +27,7 @@
 #     _1          = d_normed / std
 #     d_var       = -(sum(d_normed * normed, height, width) / std / (2.0 * std))
 #     _2          = wide(d_var) / size(height*width)
-#     _3          = _1 + T((wide(x) - mean_2) * (2.0 * _2) - 0.0 * _2)
+#     _3          = _1 + T(2.0 * (_2 * (wide(x) - mean_2)) - 0.0 * _2)
 #     grad_x      = _3 - sum(_1, height, width) / size(height*width)
 #   return grad_x, grad_weight, grad_bias
 #
@@ -167,8 +167,7 @@ def instance_norm_backward(
         )
         d_var = -quotient
         quotient_2 = d_var / (height * width)
-        product = 2.0 * quotient_2
-        product_2 = 0.0 * quotient_2
+        product = 0.0 * quotient_2
         quotient_3 = (sum_2 / (height * width)).to(x.dtype.element_ty).to(tl.float32)
         for start in range(0, height_width, BLOCK):
             i_height_width = start + tl.arange(0, BLOCK)
@@ -180,7 +179,7 @@ def instance_norm_backward(
             x_i = tl.load(x + (i_batch * channels + channel) * height_width + i_height_width, mask=mask, other=0).to(
                 tl.float32
             )
-            rounded = ((x_i - mean_2_i) * product - product_2).to(x.dtype.element_ty).to(tl.float32)
+            rounded = (2.0 * (quotient_2 * (x_i - mean_2_i)) - product).to(x.dtype.element_ty).to(tl.float32)
             sum_3 = (
                 ((d_normed / std_i).to(x.dtype.element_ty).to(tl.float32) + rounded)
                 .to(x.dtype.element_ty)

@@ -216,8 +216,7 @@ def instance_norm_backward_general(
         )
         d_var = -quotient
         quotient_2 = d_var / (height * width)
-        product = 2.0 * quotient_2
-        product_2 = 0.0 * quotient_2
+        product = 0.0 * quotient_2
         quotient_3 = wide((sum_2 / (height * width)).to(x.dtype.element_ty))
         for i_height in range(height):
             for start in range(0, width, BLOCK):
@@ -242,7 +241,7 @@ def instance_norm_backward_general(
                         other=0,
                     ),
                 )
-                rounded = wide(((x_i - mean_2_i) * product - product_2).to(x.dtype.element_ty))
+                rounded = wide((2.0 * (quotient_2 * (x_i - mean_2_i)) - product).to(x.dtype.element_ty))
                 sum_3 = wide((wide((d_normed / std_i).to(x.dtype.element_ty)) + rounded).to(x.dtype.element_ty))
                 tl.store(
                     grad_x

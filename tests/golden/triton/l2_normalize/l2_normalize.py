@@ -19,7 +19,7 @@
 #     _3     = T(select(_1, 0.0, _2))
 #     _4     = max(_3, eps)
 #     _5     = select(_1, 0.0, wide(select(_3 < eps, 0.0, -(sum(d_y * (x / _4), cols) / _4))))
-#     grad_x = d_y / _4 + T(wide(x) * (2.0 * select(_1, 0.0, _5 / (2.0 * _2))))
+#     grad_x = d_y / _4 + T(2.0 * (select(_1, 0.0, _5 / (2.0 * _2)) * wide(x)))
 #   return grad_x
 #
 # accumulate = f32: running sums are kept in the type that PyTorch accumulates in (sum over cols) (source.py:10)
@@ -79,7 +79,7 @@ def l2_normalize_backward(
         x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
     chosen = tl.where(rounded < eps, 0.0, -(sum / max).to(x.dtype.element_ty).to(tl.float32))
     chosen_2 = tl.where(holds, 0.0, tl.where(holds, 0.0, chosen) / (2.0 * sqrt))
-    rounded_2 = (x_i * (2.0 * chosen_2)).to(x.dtype.element_ty).to(tl.float32)
+    rounded_2 = (2.0 * (chosen_2 * x_i)).to(x.dtype.element_ty).to(tl.float32)
     tl.store(
         grad_x + row * cols + col, divided(d_y_i, max).to(x.dtype.element_ty).to(tl.float32) + rounded_2, mask=mask
     )

@@ -90,7 +90,6 @@ def l2_normalize_backward_general(
         rounded < tl.full([], eps, sum_square.dtype.element_ty), 0.0, -wide((sum / max).to(x.dtype.element_ty))
     )
     chosen_2 = tl.where(holds, 0.0, tl.where(holds, 0.0, chosen) / (2.0 * sqrt))
-    product_2 = 2.0 * chosen_2
     for start in range(0, cols, BLOCK):
         col = (start + tl.arange(0, BLOCK)).to(tl.int64)
         mask = col < cols
@@ -98,6 +97,6 @@ def l2_normalize_backward_general(
         x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
         tl.store(
             grad_x + row * grad_x_stride_0 + col * grad_x_stride_1,
-            wide((d_y_i / max).to(x.dtype.element_ty)) + wide((x_i * product_2).to(x.dtype.element_ty)),
+            wide((d_y_i / max).to(x.dtype.element_ty)) + wide((2.0 * (chosen_2 * x_i)).to(x.dtype.element_ty)),
             mask=mask,
         )

@@ -21,7 +21,7 @@
 #     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
 #     _3          = _2 * rstd
 #     _4          = -0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols)
-#     grad_x      = T(_3 + _1 * (2.0 * _4) - (sum(_3, cols) / size(cols) + 0.0 * _4))
+#     grad_x      = T(_3 + 2.0 * (_4 * _1) - (sum(_3, cols) / size(cols) + 0.0 * _4))
 #   return grad_x, grad_weight, grad_bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -100,7 +100,7 @@ def layer_norm_backward(
             x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
             difference = x_i - mean_i
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
-        difference_2 = product_2 + difference * (2.0 * quotient) - (sum_2 / cols + 0.0 * quotient)
+        difference_2 = product_2 + 2.0 * (quotient * difference) - (sum_2 / cols + 0.0 * quotient)
         tl.store(grad_x + row * cols + col, difference_2, mask=mask)
     tl.store(grad_weight_slices + worker * cols + col, tl.sum(grad_weight_sum, axis=0, keep_dims=True), mask=col < cols)
     tl.store(grad_bias_slices + worker * cols + col, tl.sum(grad_bias_sum, axis=0, keep_dims=True), mask=col < cols)

@@ -126,7 +126,6 @@ def layer_norm_backward_general(
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
-        product_2 = 2.0 * quotient
         sum_3 = sum_2 / cols + 0.0 * quotient
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)
@@ -134,8 +133,8 @@ def layer_norm_backward_general(
             d_y_i = wide(tl.load(d_y + row * d_y_stride_0 + col * d_y_stride_1, mask=mask, other=0))
             weight_i = wide(tl.load(weight + col * weight_stride_0, mask=mask, other=0))
             x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-            difference_2 = d_y_i * weight_i * rstd_i + (x_i - mean_i) * product_2 - sum_3
-            tl.store(grad_x + row * grad_x_stride_0 + col * grad_x_stride_1, difference_2, mask=mask)
+            sum_4 = d_y_i * weight_i * rstd_i + 2.0 * (quotient * (x_i - mean_i))
+            tl.store(grad_x + row * grad_x_stride_0 + col * grad_x_stride_1, sum_4 - sum_3, mask=mask)
 
 
 @triton.jit

@@ -26,26 +26,23 @@
 #     sizes batch = 4, seq = 2048, hidden = 8192
 #     h           = f32(x)
 #     weight_2    = f32(weight)
-#     _1          = gather(weight_2, 0, weight_0)
-#     _2          = h^2
-#     _3          = _2 * h
-#     _4          = gather(weight_2, 1, weight_0)
-#     _5          = gather(weight_2, 2, weight_0)
+#     _1          = h^2
+#     _2          = _1 * h
 #     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-#     _6          = broadcast(f32(0.0), weight_0)
-#     _7          = f32(d_y) * h
-#     _8          = -0.5 * sum(_7 * _5, hidden) * (rstd_3^2 * rstd_3) / size(hidden)
-#     _9          = scatter_add(_6, 2, sum(_7 * rstd_3, batch, seq, hidden), weight_0)
-#     _10         = f32(d_y) * _2
-#     _11         = _9 + scatter_add(_6, 1, sum(_10 * rstd_2, batch, seq, hidden), weight_0)
-#     _12         = f32(d_y) * _3
-#     d_weight    = _11 + scatter_add(_6, 0, sum(_12 * rstd, batch, seq, hidden), weight_0)
+#     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
+#     _4          = broadcast(f32(0.0), weight_0)
+#     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
+#     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
+#     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
+#     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
+#     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
+#     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
+#     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
+#     _12         = _10 * rstd + _11
+#     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
+#     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
+#     d_weight    = _5 + _9 + _13
 #     grad_weight = W(d_weight)
-#     _13         = _2 * (2.0 * (-0.5 * sum(_10 * _4, hidden) * (rstd_2^2 * rstd_2) / size(hidden)))
-#     _14         = _3 * (2.0 * (-0.5 * sum(_12 * _1, hidden) * (rstd^2 * rstd) / size(hidden)))
-#     _15         = f32(d_y) * (_1 * rstd) + _14
-#     _16         = 2.0 * ((_8 + f32(d_y) * (_4 * rstd_2) + _13 + _15 * h) * h)
-#     d_h         = f32(d_y) * (_5 * rstd_3) + _15 * _2 + _16
 #     grad_x      = T(d_h)
 #   return grad_x, grad_weight, grad_bias[1]
 #
@@ -134,31 +131,29 @@ def poly_norm_backward(
         mask = (i_batch_seq < batch_seq) & (i_hidden < hidden)
         d_y_i = tl.load(d_y + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        product = d_y_i * x_i
         rstd_3_i = tl.load(rstd_3 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        product_2 = x_i * x_i
-        product_3 = d_y_i * product_2
+        product = x_i * x_i
         rstd_2_i = tl.load(rstd_2 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        product_4 = product_2 * x_i
-        product_5 = d_y_i * product_4
+        product_2 = product * x_i
         rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        sum_sum += tl.where(mask, product * rstd_3_i, 0.0)
-        sum_sum_2 += tl.where(mask, product_3 * rstd_2_i, 0.0)
-        sum_sum_3 += tl.where(mask, product_5 * rstd_i, 0.0)
+        sum_sum += tl.where(mask, d_y_i * (x_i * rstd_3_i), 0.0)
+        sum_sum_2 += tl.where(mask, d_y_i * (product * rstd_2_i), 0.0)
+        sum_sum_3 += tl.where(mask, d_y_i * (product_2 * rstd_i), 0.0)
         grad_bias_sum += d_y_i
         weight_i = tl.load(weight).to(tl.float32)
+        product_3 = d_y_i * weight_i
         weight_i_2 = tl.load(weight + 2).to(tl.float32)
+        product_4 = d_y_i * weight_i_2
         weight_i_3 = tl.load(weight + 1).to(tl.float32)
-        sum = tl.sum(tl.where(mask, product_5 * weight_i, 0.0), axis=1, keep_dims=True)
-        sum_2 = tl.sum(tl.where(mask, product * weight_i_2, 0.0), axis=1, keep_dims=True)
-        sum_3 = tl.sum(tl.where(mask, product_3 * weight_i_3, 0.0), axis=1, keep_dims=True)
-        product_6 = product_4 * (2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden))
-        sum_4 = d_y_i * (weight_i * rstd_i) + product_6
-        sum_5 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden + d_y_i * (weight_i_3 * rstd_2_i)
-        product_7 = 2.0 * (-0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden)
-        d_h = d_y_i * (weight_i_2 * rstd_3_i) + sum_4 * product_2 + 2.0 * (
-            (sum_5 + product_2 * product_7 + sum_4 * x_i) * x_i
-        )
+        product_5 = d_y_i * weight_i_3
+        sum = tl.sum(tl.where(mask, product_3 * product_2, 0.0), axis=1, keep_dims=True)
+        sum_2 = tl.sum(tl.where(mask, product_4 * x_i, 0.0), axis=1, keep_dims=True)
+        sum_3 = tl.sum(tl.where(mask, product_5 * product, 0.0), axis=1, keep_dims=True)
+        product_6 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * product_2)
+        sum_4 = product_3 * rstd_i + product_6
+        sum_5 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden + product_5 * rstd_2_i
+        product_7 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden * product
+        d_h = product_4 * rstd_3_i + sum_4 * product + 2.0 * ((sum_5 + 2.0 * product_7 + sum_4 * x_i) * x_i)
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_h, mask=mask)
     tl.store(sum_slices + worker, tl.sum(sum_sum))
     tl.store(sum_slices_2 + worker, tl.sum(sum_sum_2))

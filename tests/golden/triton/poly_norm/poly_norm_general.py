@@ -159,25 +159,20 @@ def poly_norm_backward_general(
             )
             h = x_i.to(tl.float32)
             product = h * h
-            product_2 = d_y_i_2 * (product * h)
-            product_3 = d_y_i_2 * h
-            product_4 = d_y_i_2 * product
-            sum_tile = sum_tile + tl.where(mask, product_2 * weight_2, 0.0)
-            sum_2_tile = sum_2_tile + tl.where(mask, product_3 * weight_2_2, 0.0)
-            sum_3_tile = sum_3_tile + tl.where(mask, product_4 * weight_2_3, 0.0)
-            sum_sum += tl.where(mask, product_3 * rstd_3_i, 0.0)
-            sum_sum_2 += tl.where(mask, product_4 * rstd_2_i, 0.0)
-            sum_sum_3 += tl.where(mask, product_2 * rstd_i, 0.0)
+            product_2 = product * h
+            sum_tile = sum_tile + tl.where(mask, d_y_i_2 * weight_2 * product_2, 0.0)
+            sum_2_tile = sum_2_tile + tl.where(mask, d_y_i_2 * weight_2_2 * h, 0.0)
+            sum_3_tile = sum_3_tile + tl.where(mask, d_y_i_2 * weight_2_3 * product, 0.0)
+            sum_sum += tl.where(mask, d_y_i_2 * (h * rstd_3_i), 0.0)
+            sum_sum_2 += tl.where(mask, d_y_i_2 * (product * rstd_2_i), 0.0)
+            sum_sum_3 += tl.where(mask, d_y_i_2 * (product_2 * rstd_i), 0.0)
             grad_bias_sum += d_y_i_2
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         sum_3 = tl.sum(sum_3_tile, axis=0)
-        product_5 = weight_2_2 * rstd_3_i
-        product_6 = weight_2 * rstd_i
-        product_7 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden)
-        product_8 = weight_2_3 * rstd_2_i
-        quotient = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden
-        product_9 = 2.0 * (-0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden)
+        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden
+        quotient_2 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden
+        quotient_3 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden
@@ -192,9 +187,9 @@ def poly_norm_backward_general(
             )
             h = x_i.to(tl.float32)
             product = h * h
-            sum_4 = d_y_i_2 * product_6 + product * h * product_7
-            sum_5 = quotient + d_y_i_2 * product_8 + product * product_9 + sum_4 * h
-            d_h = d_y_i_2 * product_5 + sum_4 * product + 2.0 * (sum_5 * h)
+            sum_4 = d_y_i_2 * weight_2 * rstd_i + 2.0 * (quotient * (product * h))
+            sum_5 = quotient_2 + d_y_i_2 * weight_2_3 * rstd_2_i + 2.0 * (quotient_3 * product)
+            d_h = d_y_i_2 * weight_2_2 * rstd_3_i + sum_4 * product + 2.0 * ((sum_5 + sum_4 * h) * h)
             tl.store(
                 grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_hidden * grad_x_stride_2,
                 d_h,

@@ -123,7 +123,7 @@ def rms_norm_gemma_backward_general(
             tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + d_y_i_2 * normed, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        product = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden)
+        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden
@@ -138,7 +138,7 @@ def rms_norm_gemma_backward_general(
                 tl.load(x + i_batch * x_stride_0 + i_seq * x_stride_1 + i_hidden * x_stride_2, mask=mask, other=0)
             )
             x_float = x_i.to(tl.float32)
-            d_x_float = d_normed * rstd_i + x_float * product
+            d_x_float = d_normed * rstd_i + 2.0 * (quotient * x_float)
             tl.store(
                 grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_hidden * grad_x_stride_2,
                 d_x_float,

@@ -124,7 +124,7 @@ def rms_norm_llama_backward_general(
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
         d_variance = -0.5 * sum * (rstd_i * rstd_i * rstd_i)
-        product_2 = 2.0 * (d_variance / hidden)
+        quotient = d_variance / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden
@@ -139,7 +139,7 @@ def rms_norm_llama_backward_general(
                 tl.load(x + i_batch * x_stride_0 + i_seq * x_stride_1 + i_hidden * x_stride_2, mask=mask, other=0)
             )
             x_2 = x_i.to(tl.float32)
-            d_x = rounded.to(tl.float32) * rstd_i + x_2 * product_2
+            d_x = rounded.to(tl.float32) * rstd_i + 2.0 * (quotient * x_2)
             tl.store(
                 grad_x + i_batch * grad_x_stride_0 + i_seq * grad_x_stride_1 + i_hidden * grad_x_stride_2,
                 d_x,

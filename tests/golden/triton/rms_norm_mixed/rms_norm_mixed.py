@@ -18,7 +18,7 @@
 #     grad_weight = W(sum(cast(d_y, W|f32) * cast(h * rstd, W|f32), rows))
 #     _1          = f32(cast(d_y, W|f32) * wide(weight))
 #     d_rstd      = sum(_1 * h, cols)
-#     d_h         = _1 * rstd + h * (2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols)))
+#     d_h         = _1 * rstd + 2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols) * h)
 #     grad_x      = T(d_h)
 #   return grad_x, grad_weight
 #
@@ -78,7 +78,7 @@ def rms_norm_mixed_backward(
         weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
         rounded = d_y_i * weight_i
         d_rstd = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
-        product = x_i * (2.0 * (-0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols))
+        product = 2.0 * (-0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols * x_i)
         d_h = rounded * rstd_i + product
         tl.store(grad_x + row * cols + col, d_h, mask=mask)
     tl.store(grad_weight_slices + worker * cols + col, tl.sum(grad_weight_sum, axis=0, keep_dims=True), mask=col < cols)

@@ -96,7 +96,7 @@ def rms_norm_mixed_backward_general(
             tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + d_y_i * (h * rstd_i), mask=mask)
             tl.debug_barrier()
         d_rstd = tl.sum(d_rstd_tile, axis=0)
-        product = 2.0 * (-0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols)
+        quotient = -0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = col < cols
@@ -104,7 +104,7 @@ def rms_norm_mixed_backward_general(
             weight_i = wide(tl.load(weight + col * weight_stride_0, mask=mask, other=0))
             x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
             h = x_i.to(tl.float32)
-            d_h = (d_y_i * weight_i).to(tl.float32) * rstd_i + h * product
+            d_h = (d_y_i * weight_i).to(tl.float32) * rstd_i + 2.0 * (quotient * h)
             tl.store(grad_x + row * grad_x_stride_0 + col * grad_x_stride_1, d_h, mask=mask)
 
 
