@@ -209,7 +209,7 @@ class GroupRun {
       call.out = tiles_[step.slot].values;
       call.spreads = tiles_[step.slot].bounds;
       call.n = tile.n;
-      evaluate_pointwise(context_, node, plan_.feeds_sum[static_cast<size_t>(step.node)], call);
+      evaluate_pointwise(context_, node, plan_.products[static_cast<size_t>(step.node)], call);
       if (call.divided_by_zero && divided_by_zero_ == kNoNode) divided_by_zero_ = step.node;
     }
     for (const FoldStep& fold : folds_) run_fold(tiling, tile, fold);

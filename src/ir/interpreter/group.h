@@ -25,7 +25,7 @@ Conversion conversion_of(const Context& context, const Node& reader, size_t oper
 void convert(const Conversion& conversion, double* values, double* bounds, int64_t n);
 
 // Evaluates a pointwise node on operands that are already converted: values, spreads, accuracy, rounding.
-void evaluate_pointwise(const Context& context, const Node& node, bool feeds_sum, PointwiseCall& call);
+void evaluate_pointwise(const Context& context, const Node& node, const ProductUse& use, PointwiseCall& call);
 
 // `values` holds, by node, what is complete; the group's stored and folded nodes are added.
 Status run_group(Context& context, const Plan& plan, const Group& group, std::vector<View>& values);

@@ -44,7 +44,7 @@ class Planner {
       if (at(needed_, id)) place(id);
     }
     mark_stored();
-    mark_sums();
+    mark_products();
     order_tasks();
     mark_last_reads();
     return std::move(plan_);
@@ -117,30 +117,44 @@ class Planner {
     }
   }
 
-  void mark_sums() {
-    plan_.feeds_sum.assign(graph_.nodes.size(), false);
+  // What reads a product is also what reads it unchanged: through a view, a choice, or a cast that changes nothing.
+  void mark_products() {
+    plan_.products.assign(graph_.nodes.size(), {});
+    std::vector<bool> is_product(graph_.nodes.size(), false);
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
+      const std::vector<NodeId>& args = graph_[id].args;
+      const auto products = std::count_if(args.begin(), args.end(), [&](NodeId arg) { return at(is_product, arg); });
+      if (graph_[id].op == Op::Mul) at(plan_.products, id).of_products = static_cast<int>(products);
+      at(is_product, id) = graph_[id].op == Op::Mul || (passes_on(id) && products > 0);
+    }
     for (NodeId id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
-      const Node& node = graph_[id];
-      bool sums = false;
-      switch (node.op) {
-        case Op::Add:
-        case Op::Sub:
-        case Op::Sum:
-        case Op::Mean:
-        case Op::CumSum:
-        case Op::Reduce:
-        case Op::Scan:
-        case Op::ScatterAdd:
-        case Op::SegmentSum:
-        case Op::Fold:
-          sums = true;
-          break;
-        default:
-          sums = at(plan_.feeds_sum, id) && meaning(id).exactness == Exactness::Moved;
+      const ProductUse& use = at(plan_.products, id);
+      const bool sums = is_sum(graph_[id].op) || (passes_on(id) && use.in_sum);
+      const bool multiplies = graph_[id].op == Op::Mul || (passes_on(id) && use.in_product);
+      for (NodeId arg : graph_[id].args) {
+        at(plan_.products, arg).in_sum |= sums;
+        at(plan_.products, arg).in_product |= multiplies;
       }
-      if (!sums && source(id) != id) sums = at(plan_.feeds_sum, id);
-      if (sums)
-        for (NodeId arg : node.args) at(plan_.feeds_sum, arg) = true;
+    }
+  }
+  bool passes_on(NodeId id) const {
+    return meaning(id).exactness == Exactness::Moved || meaning(id).view || source(id) != id;
+  }
+  static bool is_sum(Op op) {
+    switch (op) {
+      case Op::Add:
+      case Op::Sub:
+      case Op::Sum:
+      case Op::Mean:
+      case Op::CumSum:
+      case Op::Reduce:
+      case Op::Scan:
+      case Op::ScatterAdd:
+      case Op::SegmentSum:
+      case Op::Fold:
+        return true;
+      default:
+        return false;
     }
   }
 

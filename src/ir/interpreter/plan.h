@@ -23,12 +23,20 @@ struct Task {
   std::vector<NodeId> last_reads;  // values that nothing needs after this task
 };
 
+// Where a product stands in sums and in other products of the type that they are computed in. A compiler may fuse it
+// into the addition that reads it, and a kernel may multiply the factors of a longer product in another order.
+struct ProductUse {
+  bool in_sum = false;      // an addition reads it
+  bool in_product = false;  // a product reads it
+  int of_products = 0;      // operands that are products
+};
+
 struct Plan {
   std::vector<Task> tasks;
   // By node: the node whose value it shares, itself for most. A cast that changes no value is its operand.
   std::vector<NodeId> source;
-  std::vector<bool> stored;     // by node: a pointwise node that something outside its group reads
-  std::vector<bool> feeds_sum;  // by node: a product that a compiler may fuse into the addition that reads it
+  std::vector<bool> stored;          // by node: a pointwise node that something outside its group reads
+  std::vector<ProductUse> products;  // by node
 };
 
 Plan make_plan(const Context& context);

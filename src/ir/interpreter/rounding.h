@@ -37,7 +37,7 @@ double unit_roundoff(DType type);
 enum class Exactness : uint8_t {
   Moved,    // it is one of the operands: nothing is rounded, the bound is the spread
   Correct,  // the kernel rounds the exact function of its operands, as the oracle does
-  Fusible,  // like Correct, but a compiler may keep the product unrounded inside a fused multiply-add
+  Fusible,  // like Correct, but a kernel may never have this product: a multiply-add or a longer product takes it in
   Within,   // the kernel's value lies anywhere within the spread, evaluation error included
 };
 

@@ -107,6 +107,16 @@ void charge_steps(Op op, DType type, const PointwiseCall& call) {
   }
 }
 
+// The factors of a longer product, multiplied in another order: for every product within it, another one is rounded.
+// Only where nothing rounds to a narrower type between them. An order in which something overflows or loses bits to
+// underflow, where the graph's own does not, has no part in this.
+void charge_order(DType type, const ProductUse& use, const PointwiseCall& call) {
+  if (use.of_products == 0 || !is_floating(type) || is_weak(type) || opmath(type) != type) return;
+  const double roundings = use.of_products * unit_roundoff(type);
+  for (int64_t i = 0; i < call.n; ++i)
+    if (std::isfinite(call.out[i])) call.spreads[i] += scaled(call.out[i], roundings);
+}
+
 // A power that is written as a product rounds like one.
 bool is_written_out(const Node& node, const PointwiseCall& call) {
   if (node.op != Op::Pow || call.in[1].step != 0 || call.in[1].bounds) return false;
@@ -115,7 +125,7 @@ bool is_written_out(const Node& node, const PointwiseCall& call) {
 
 }  // namespace
 
-void evaluate_pointwise(const Context& context, const Node& node, bool feeds_sum, PointwiseCall& call) {
+void evaluate_pointwise(const Context& context, const Node& node, const ProductUse& use, PointwiseCall& call) {
   const Meaning& meaning = meaning_of(node.op, context.options);
   const DType type = context.dtype(node);
   call.type = type;
@@ -124,10 +134,11 @@ void evaluate_pointwise(const Context& context, const Node& node, bool feeds_sum
   if (call.spreads) {
     meaning.spreads(call);
     if (exactness == Exactness::Within && is_written_out(node, call)) exactness = Exactness::Fusible;
-    if (exactness == Exactness::Fusible && !feeds_sum) exactness = Exactness::Correct;
+    if (exactness == Exactness::Fusible && !use.in_sum && !use.in_product) exactness = Exactness::Correct;
     if (exactness == Exactness::Within && meaning.ulps && is_floating(type) && !is_weak(type))
       charge_evaluation(type, meaning.ulps, call);
     charge_steps(node.op, type, call);
+    charge_order(type, use, call);
   }
   // What is said of a given tensor is said of its values in their own type.
   finish_values(context, node, exactness, call.out, node.op == Op::Input ? nullptr : call.spreads, call.n);

@@ -243,6 +243,51 @@ TEST(InterpreterBound, AProductMayBeKeptUnroundedInsideAFusedMultiplyAdd) {
   EXPECT_NE(separate, fused);
 }
 
+// x * y * z of one number each.
+Array product_of_three(DType type, double x, double y, double z) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  const NodeId xy = c.b.make(Op::Mul, {c.tensor("x", type, {n}), c.tensor("y", type, {n})});
+  c.output(c.b.make(Op::Mul, {xy, c.tensor("z", type, {n})}), {n});
+  c.give("x", {1}, {x}).give("y", {1}, {y}).give("z", {1}, {z});
+  return c.run(kBounded);
+}
+
+TEST(InterpreterBound, TheFactorsOfAProductMayBeMultipliedInAnotherOrder) {
+  std::mt19937 generator(1);
+  std::normal_distribution<float> normal;
+  int differing = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const float x = normal(generator), y = normal(generator), z = normal(generator);
+    const float as_written = x * y * z, otherwise = x * (y * z);
+    const Array out = product_of_three(DType::F32, x, y, z);
+    EXPECT_EQ(out.values, Values{as_written});
+    EXPECT_TRUE(compare(out, Values{otherwise}, DType::F32).within());
+    EXPECT_LE(out.bounds[0], 3 * ulp(DType::F32, as_written));
+    differing += as_written != otherwise;
+  }
+  EXPECT_GT(differing, 100);
+}
+
+TEST(InterpreterBound, AnOrderOfFactorsThatKeepsWhatTheGraphsOwnLosesIsWithinIt) {
+  const float x = 1.3e-33F, y = 1.7e-10F, z = 3e20F;  // x * y is subnormal
+  const float as_written = x * y * z, otherwise = x * (y * z);
+  EXPECT_GT(std::fabs(as_written - otherwise), 1000 * ulp(DType::F32, otherwise));
+  EXPECT_TRUE(compare(product_of_three(DType::F32, x, y, z), Values{otherwise}, DType::F32).within());
+}
+
+TEST(InterpreterBound, AnOrderOfFactorsThatLosesWhatTheGraphsOwnKeepsIsNot) {
+  const float x = 3e20F, y = 1.3e-33F, z = 1.7e-10F;  // y * z is subnormal
+  const float as_written = x * y * z, otherwise = x * (y * z);
+  EXPECT_GT(std::fabs(as_written - otherwise), 1000 * ulp(DType::F32, as_written));
+  EXPECT_FALSE(compare(product_of_three(DType::F32, x, y, z), Values{otherwise}, DType::F32).within());
+  EXPECT_FALSE(compare(product_of_three(DType::F32, 1e30, 1e-30, 1e30), Values{kInf}, DType::F32).within());
+}
+
+TEST(InterpreterBound, ProductsThatAreRoundedToANarrowTypeHaveOneOrder) {
+  EXPECT_EQ(product_of_three(DType::BF16, bf16(1.3), bf16(1.7), bf16(0.9)).bounds, Values{0});
+}
+
 // ---- whole ops, against kernels written by hand ----
 constexpr int64_t kRows = 16, kCols = 1000;
 
