@@ -19,6 +19,20 @@ inline double erfinv(double x) {
   return y;
 }
 inline float erfinvf(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
+// Rounded by themselves: no multiplication and addition of which one is such a call become one.
+#define KW_ROUNDED(name, type, expression) \
+  [[gnu::noinline]] static type name(type a, type b) { return expression; }
+KW_ROUNDED(__fmul_rn, float, a* b)
+KW_ROUNDED(__fadd_rn, float, a + b)
+KW_ROUNDED(__fsub_rn, float, a - b)
+KW_ROUNDED(__fdiv_rn, float, a / b)
+KW_ROUNDED(__dmul_rn, double, a* b)
+KW_ROUNDED(__dadd_rn, double, a + b)
+KW_ROUNDED(__dsub_rn, double, a - b)
+KW_ROUNDED(__ddiv_rn, double, a / b)
+#undef KW_ROUNDED
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 
 namespace kw {
 

@@ -253,6 +253,22 @@ TEST(EmulationTest, AResultThatDependsOnTheOrderDiffersBetweenSeeds) {
   EXPECT_GT(sums.size(), 1u);
 }
 
+bool machine_fuses() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("fma");
+#else
+  return true;
+#endif
+}
+
+TEST(EmulationTest, AProductAndASumAreRoundedOnceAsOnAGpu) {
+  if (!machine_fuses()) GTEST_SKIP() << "this machine has no fused multiply-add";
+  const float x = 1 + 0x1p-12F;  // its square ends in 2^-24, which is rounded off
+  const auto run = run_emulated("right.cu", {{"lost_of_square"}}, {x, 3}, 2);
+  ASSERT_FALSE(run.fault) << run.fault->message;
+  EXPECT_EQ(run.y, (std::vector<float>{0x1p-24F, 0}));
+}
+
 TEST(EmulationTest, OneSeedIsOneOrder) {
   EmulatedOptions options;
   options.fill_y = true;

@@ -113,3 +113,11 @@ KW_KERNEL(256, 1) void handed_on(const T* x, T* y, int64_t rows, int64_t cols) {
     kw::store(y + i, next);
   }
 }
+
+// What is lost of a square that is rounded: nothing where it is part of a multiply-add, and then that is the result.
+KW_KERNEL(256, 1) void lost_of_square(const T* x, T* y, int64_t rows, int64_t cols) {
+  for (int64_t i = kw::thread(); i < rows * cols; i += kw::threads()) {
+    const float value = kw::load(x + i);
+    kw::store(y + i, T(value * value - __fmul_rn(value, value)));
+  }
+}
