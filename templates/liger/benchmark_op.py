@@ -4,6 +4,7 @@ from holes import KW_STATEMENTS
 # skeleton benchmark
 # SPDX-License-Identifier: KW_EXPRESSION_licence
 import torch
+import torch._functorch.config
 
 from benchmark_model_configs import MODEL_REGISTRY
 from benchmark_model_configs import build_model_config_sweep
@@ -19,6 +20,8 @@ from liger_kernel.transformers.functional import KW_NAME_functional
 from liger_kernel.utils import infer_device
 
 device = infer_device()
+# A backward that is timed runs again and again, on what the compiled forward saved.
+torch._functorch.config.donated_buffer = False
 
 MODEL_KEYS = KW_EXPRESSION_keys
 PROVIDERS = ["liger", "torch", "torch_compile"]

@@ -101,6 +101,36 @@ def test_every_touched_file_is_as_ruff_wants_it(small):
     ruff(small, "format", "--check", "--no-cache")
 
 
+TWICE = """
+import sys, types
+
+configs, utils = types.ModuleType("benchmark_model_configs"), types.ModuleType("utils")
+for name in ("MODEL_REGISTRY", "build_model_config_sweep", "build_token_length_sweep", "get_benchmark_model_config"):
+    setattr(configs, name, {})
+for name in ("build_memory_bench_fn", "build_speed_bench_fn", "parse_benchmark_script_args", "run_benchmarks"):
+    setattr(utils, name, None)
+utils.SingleBenchmarkRunInput = object
+sys.modules |= {"benchmark_model_configs": configs, "utils": utils}
+import benchmark_fused_add_rms_norm as script
+import torch
+
+config = {key: 64 for key in script.MODEL_KEYS} | {"dtype": torch.float32}
+given = types.SimpleNamespace(x=8, kernel_provider="torch_compile", extra_benchmark_config=config)
+x, op = script.setup(given)
+y = op(x)
+y = y[0] if isinstance(y, tuple) else y
+for _ in range(2):
+    y.backward(torch.ones_like(y), retain_graph=True)
+"""
+
+
+def test_a_benchmark_runs_the_backward_of_torch_compile_again_and_again(small):
+    path = os.pathsep.join([str(small / "benchmark/scripts"), str(small / "src")])
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run([sys.executable, "-c", TWICE], env=env, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
 def test_an_op_file_imports_torch_triton_and_the_checkouts_own_utilities_alone(small):
     for name in EXAMPLES:
         text = (small / f"src/liger_kernel/ops/{name}.py").read_text()
