@@ -35,13 +35,17 @@ std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, con
         return "max(1, min(" + sizes.points() + ", multiprocessors*max(1, min(8, " +
                number(p.shared_bytes / 2 / std::max<int64_t>(1, static_cast<int64_t>(text.cached.size()))) + "//(1 + " +
                sizes.row() + ")))))";
-      // As many blocks on a multiprocessor as have worker_threads together, and two where rows are streamed; but few
-      // rows for a block cost more than they bring: each has a slice to write. A multiple of 8, so that all rows of a
-      // block begin alike.
+      // As many blocks on a multiprocessor as have worker_threads together, and two where rows are streamed whose
+      // sums, and two thirds of which, its shared memory has room for twice, by two bytes an element; but few rows for
+      // a block cost more than they bring: each has a slice to write. A multiple of 8, so that all rows of a block
+      // begin alike.
       const int64_t each = text.column_sums > 0 ? p.sum_elements : std::max(p.sum_elements, p.narrow_sum_elements);
       const std::string threads = "32*max(1, ceil_div(" + sizes.row() + ", " + number(32 * each) + "))";
-      const std::string streamed =
-          "min(1, " + sizes.row() + "//" + number(p.sum_threads * p.shared_sum_elements + 1) + ")";
+      const int64_t sum_bytes = 4 * text.column_sums, bytes = 2 * static_cast<int64_t>(text.cached.size()) + sum_bytes;
+      std::string streamed = "min(1, " + sizes.row() + "//" + number(p.sum_threads * p.shared_sum_elements + 1) + ")";
+      if (text.column_sums > 0)
+        streamed += "*min(1, " + number(std::min(p.shared_bytes / 2 / sum_bytes, p.shared_bytes * 3 / 4 / bytes)) +
+                    "//max(1, " + sizes.row() + "))";
       // Rows of narrow elements that are not short have more threads, in blocks with sums in shared memory. How many
       // slices there are cannot depend on types.
       std::string all = number(p.worker_threads);

@@ -32,7 +32,8 @@ class EntryWriter {
     int64_t thread_bytes = 0;
     std::string grid = {}, block = {}, shared = "0";
     std::string cached = "0";  // elements of a row in shared memory
-    std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
+    // That have a row, or columns, as an expression of the manifest; "0": the whole block.
+    std::string lanes = "0";
   };
 
   static constexpr int64_t kLongestVector = 8;
@@ -139,6 +140,9 @@ class PointEntries : public EntryWriter {
  public:
   using EntryWriter::EntryWriter;
   EntryText run();
+
+ private:
+  std::string lanes_of_columns() const;
 };
 
 }  // namespace kw::act::cuda

@@ -85,12 +85,14 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.thread_bytes = how.bytes > 0 ? how.bytes : kThreadBytes;
   v.guards.push_back(length() + " <= " + threads_size(v) + "*" + how.each);
   v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged, how.keep);
-  v.least_blocks = ragged ? std::max<int64_t>(1, how.least_blocks * 3 / 4) : how.least_blocks;
+  v.least_blocks = ragged && how.least_blocks > 2 ? how.least_blocks * 3 / 4 : how.least_blocks;
   v.block = threads(length(), how.each, threads_size(v));
   v.grid = summed ? workers_ : sizes_.points();
   std::string bytes = summed ? ahead_bytes(how.each) : "0";
   if (how.place == "Shared" && text_.column_sums > 0)
     bytes += " + " + number(text_.column_sums) + "*" + bytes_of_sums();
+  if (how.place == "Registers" && text_.column_sums > 0 && ragged)  // threads take sums from each other
+    bytes = "max(" + bytes + ", " + bytes_of_sums() + ")";
   if (bytes != "0") {
     v.shared = "(" + bytes + ")*" + how.each + "*" + v.block;
     if (ragged && how.place == "Shared" && !text_.beside.empty())
@@ -101,7 +103,7 @@ void RowEntries::held(bool ragged, const Held& how) {
 }
 
 // Two blocks on a multiprocessor, so that one reads while the other computes; one with all shared memory, where two
-// would keep less than two thirds of a row each.
+// would have no room for their sums, or keep less than two thirds of a row each.
 void RowEntries::streamed(bool ragged) {
   const bool summed = text_.plan.accumulates;
   Variant v{.suffix = ragged ? "_streamed_ragged" : "_streamed",
@@ -116,7 +118,8 @@ void RowEntries::streamed(bool ragged) {
   const std::string row_bytes = sizes_.bytes(text_.cached);
   const std::string sum_bytes = sums ? number(text_.column_sums) + "*" + bytes_of_sums() : "0";
   const std::string wanted = length() + "*(" + row_bytes + " + " + sum_bytes + ")";
-  const std::string halves = "min(2, max(1, ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
+  const std::string least = sums ? "max(1, ceil_div(" + length() + "*" + sum_bytes + ", " + number(half) + "))" : "1";
+  const std::string halves = "min(2, max(" + least + ", ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
   v.most_threads = ragged ? with_edges(p_.stream_threads) : p_.stream_threads;
   v.thread_bytes = kThreadBytes;
   v.block = "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length() + ", 32*" + each + ")))";
@@ -184,9 +187,28 @@ EntryText RowEntries::run() {
       held(ragged, {"", "Rows that the registers of a block hold.", elements_size(row, row),
                     elements_constant(row, row), p_.row_threads, p_.row_blocks, ""});
       const bool keeps = p_.long_keeps && !ragged;  // edges take the registers
-      if (p_.long_elements * p_.long_threads > row * p_.row_threads)
-        held(ragged, {"_long", "Longer rows of narrow elements.", number(p_.long_elements), number(p_.long_elements),
-                      p_.long_threads, keeps ? 1 : 2, "", 2, 0, keeps});
+      // Two blocks share the registers of a multiprocessor, unless a ragged row's edges and the vectors beside it,
+      // which are put together from two each, take too many of them.
+      const bool takes_more = ragged && (p_.long_keeps || text_.vectors.size() > text_.large.size());
+      const bool shares = ragged && !takes_more;
+      Held longer = {"_long",
+                     "Longer rows of narrow elements.",
+                     number(p_.long_elements),
+                     number(p_.long_elements),
+                     shares ? p_.long_threads * 3 / 4 : p_.long_threads,
+                     keeps || takes_more ? 1 : 2,
+                     "",
+                     2,
+                     0,
+                     keeps};
+      if (p_.long_elements * p_.long_threads > row * p_.row_threads) {
+        held(ragged, longer);
+        if (shares) {
+          longer.suffix = "_longest";
+          longer.most_threads = p_.long_threads, longer.least_blocks = 1;
+          held(ragged, longer);
+        }
+      }
       if (narrow_wide * p_.wide_threads > row * p_.row_threads)
         held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.",
                       elements_size(narrow_wide, wide), elements_constant(narrow_wide, wide),

@@ -126,7 +126,7 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   text.body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
   text.body.element.line(terms + "[k] = " + term + ";");
   text.body.stores.line(name + ".add(tile, v, element, " + terms + ");");
-  finish_.line(name + ".finish(lane, lanes, groups, edges);");
+  finish_.line(name + ".template finish<kStreamed>(lane, lanes, groups, edges);");
   ++text_.column_sums;
 }
 

@@ -207,8 +207,8 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
   T32 grad_alpha_slices_sum = static_cast<T32>(grad_alpha_slices_total);
   kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_slices_sum, grad_alpha_slices_sum_parts));
   if (kw::thread() == 0) kw::store(grad_alpha_slices.at(kw::block()), grad_alpha_slices_sum);
-  v8_slices_sums.finish(lane, lanes, groups, edges);
-  v9_slices_sums.finish(lane, lanes, groups, edges);
+  v8_slices_sums.template finish<kStreamed>(lane, lanes, groups, edges);
+  v9_slices_sums.template finish<kStreamed>(lane, lanes, groups, edges);
 }
 
 // Rows that some lanes of a warp hold: several in a block.
@@ -351,12 +351,13 @@ void dyisru_backward_strided(const T* x, const T* alpha, const W* weight, const 
 template <class Index>
 KW_DEVICE void dyisru_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1> grad_bias,
                                               kw::Tensor<const TW32, 2> v8_slices, kw::Tensor<const TW32, 2> v9_slices,
-                                              Index workers, Index hidden) {
+                                              Index workers, Index hidden, int lanes) {
   KW_SHARED(TW32, v8_total_parts, kw::kMostWarps * 32);
   KW_SHARED(TW32, v9_total_parts, kw::kMostWarps * 32);
   const Index points = hidden, length = workers;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
-  // Lanes without a point go along, over no elements.
+  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
+  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
+  // Threads without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index i_hidden = point;
@@ -368,23 +369,26 @@ KW_DEVICE void dyisru_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::
       v8_total_total += kw::load(v8_slices.at(worker_2, i_hidden));
       v9_total_total += kw::load(v9_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
-    // Without a question in between, so that all eight are read before the first is used.
-    for (; element < end_of_column - 7 * step; element += 8 * step) {
+    const Index end_of_column = end, step = parts;
+    Index element = part;
+    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
+    // code is read before it runs.
+    KW_ROLLED
+    for (; element < end_of_column; element += 6 * step) {
       KW_UNROLL
-      for (int i = 0; i < 8; ++i) take(element + i * step);
+      for (int i = 0; i < 6; ++i)
+        if (element + i * step < end_of_column) take(element + i * step);
     }
-    for (; element < end_of_column; element += step) take(element);
   }
   TW32 v8_total = static_cast<TW32>(v8_total_total);
   TW32 v9_total = static_cast<TW32>(v9_total_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(v8_total, v8_total_parts), kw::lane_part<kw::Sum>(v9_total, v9_total_parts));
+  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(v8_total, v8_total_parts),
+                            kw::lane_part<kw::Sum>(v9_total, v9_total_parts));
   const TW32 v8_total_2 = kw::round_to<TW>(v8_total);
   const W32 grad_weight_i = kw::round_to<W>(v8_total_2);
   const TW32 v9_total_2 = kw::round_to<TW>(v9_total);
   const W32 grad_bias_i = kw::round_to<W>(v9_total_2);
-  if (inside && kw::warp() == 0) {
+  if (inside && part == 0) {
     kw::store(grad_weight.at(i_hidden), W(grad_weight_i));
     kw::store(grad_bias.at(i_hidden), W(grad_bias_i));
   }
@@ -394,20 +398,21 @@ KW_DEVICE void dyisru_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::
 KW_KERNEL(512, 1)
 void dyisru_backward_totals(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices, int workers,
                             int hidden, int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
-                            int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
+                            int64_t v8_slices_stride_0, int64_t v9_slices_stride_0, int lanes) {
   dyisru_backward_totals_columns<int>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                       {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}},
-                                      workers, hidden);
+                                      workers, hidden, lanes);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void dyisru_backward_totals_large(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices,
                                   int64_t workers, int64_t hidden, int64_t grad_weight_stride_0,
-                                  int64_t grad_bias_stride_0, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
+                                  int64_t grad_bias_stride_0, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0,
+                                  int lanes) {
   dyisru_backward_totals_columns<int64_t>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                           {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}},
-                                          workers, hidden);
+                                          workers, hidden, lanes);
 }
 
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>

@@ -298,13 +298,28 @@ void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 1024, T, WT>()), 1)
+KW_KERNEL((kw::most_in<384, 768, T, WT>()), (kw::most_in<2, 4, T, WT>()))
 void instance_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2, T* std,
                                        int batch, int channels, int height_width, int64_t x_stride_0,
                                        int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T, WT>()), 1)
+void instance_norm_forward_longest_ragged(const T* x, const W* weight, const W* bias, WT* y, T* mean, T32* mean_2,
+                                          T* std, int batch, int channels, int height_width, int64_t x_stride_0,
+                                          int64_t x_stride_1, int64_t weight_stride_0, int64_t bias_stride_0,
+                                          int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
+                                          int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
+                                          int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
   instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
       {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
       {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},

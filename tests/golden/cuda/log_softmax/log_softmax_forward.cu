@@ -235,10 +235,22 @@ void log_softmax_forward_ragged(const T* x, T* y, float* maximum, float* sum_exp
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void log_softmax_forward_long_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0) {
+  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                      {y, {y_stride_0, 1}},
+                                                                                      {maximum, {maximum_stride_0}},
+                                                                                      {sum_exp, {sum_exp_stride_0}},
+                                                                                      tokens, vocab, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+void log_softmax_forward_longest_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
+                                        int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
+                                        int64_t sum_exp_stride_0) {
   log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
                                                                                       {y, {y_stride_0, 1}},
                                                                                       {maximum, {maximum_stride_0}},

@@ -24,11 +24,12 @@ using T32 = kw::wide<T>;
 
 template <class Index>
 KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<T, 2> y, Index batch, Index seq,
-                                           Index hidden) {
+                                           Index hidden, int lanes) {
   KW_SHARED(T32, y_i_sum_parts, kw::kMostWarps * 32);
   const Index points = batch * hidden, length = seq;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
-  // Lanes without a point go along, over no elements.
+  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
+  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
+  // Threads without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index i_batch = batch == 1 ? 0 : point / hidden;
@@ -39,19 +40,21 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
       const Index i_seq = element;
       y_i_sum_total += T32(kw::load(x.at(i_batch, i_seq, i_hidden)));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
-    // Without a question in between, so that all eight are read before the first is used.
-    for (; element < end_of_column - 7 * step; element += 8 * step) {
+    const Index end_of_column = end, step = parts;
+    Index element = part;
+    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
+    // code is read before it runs.
+    KW_ROLLED
+    for (; element < end_of_column; element += 6 * step) {
       KW_UNROLL
-      for (int i = 0; i < 8; ++i) take(element + i * step);
+      for (int i = 0; i < 6; ++i)
+        if (element + i * step < end_of_column) take(element + i * step);
     }
-    for (; element < end_of_column; element += step) take(element);
   }
   T32 y_i_sum = static_cast<T32>(y_i_sum_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));
+  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));
   const T32 y_i = kw::round_to<T>(y_i_sum / T32(seq));
-  if (inside && kw::warp() == 0) {
+  if (inside && part == 0) {
     kw::store(y.at(i_batch, i_hidden), T(y_i));
   }
 }
@@ -59,15 +62,16 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
 // Any strides.
 KW_KERNEL(512, 1)
 void mean_middle_forward(const T* x, T* y, int batch, int seq, int hidden, int64_t x_stride_0, int64_t x_stride_1,
-                         int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1) {
+                         int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1, int lanes) {
   mean_middle_forward_columns<int>({x, {x_stride_0, x_stride_1, x_stride_2}}, {y, {y_stride_0, y_stride_1}}, batch, seq,
-                                   hidden);
+                                   hidden, lanes);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void mean_middle_forward_large(const T* x, T* y, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
-                               int64_t x_stride_1, int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1) {
+                               int64_t x_stride_1, int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1,
+                               int lanes) {
   mean_middle_forward_columns<int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}}, {y, {y_stride_0, y_stride_1}}, batch,
-                                       seq, hidden);
+                                       seq, hidden, lanes);
 }

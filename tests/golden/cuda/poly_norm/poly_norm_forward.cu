@@ -256,10 +256,24 @@ void poly_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void poly_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
+  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                    {weight, {weight_stride_0}},
+                                                                                    {bias, {0}},
+                                                                                    {y, {0, y_stride_1, 1}},
+                                                                                    {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                    {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                    hidden, eps, 0, 0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+void poly_norm_forward_longest_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
+                                      float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
+                                      int64_t weight_stride_0, int64_t y_stride_1, float eps) {
   poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
                                                                                     {weight, {weight_stride_0}},
                                                                                     {bias, {0}},

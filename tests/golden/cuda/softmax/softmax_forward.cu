@@ -201,8 +201,16 @@ void softmax_forward_ragged(const T* x, T* y, int rows, int cols, int64_t x_stri
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void softmax_forward_long_ragged(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
+  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                  {y, {y_stride_0, 1}}, rows, cols, 0,
+                                                                                  0);
+}
+
+// The same, where rows begin anywhere.
+KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
+void softmax_forward_longest_ragged(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
   softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
                                                                                   {y, {y_stride_0, 1}}, rows, cols, 0,
                                                                                   0);
