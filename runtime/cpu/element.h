@@ -178,6 +178,15 @@ inline wide<T> round_own(Value value) {
   }
 }
 
+// The same for x*x, sqrt(x) and 1/sqrt(x) of a value of T: lanes let all ties go towards 0, for there are none that go
+// elsewhere. A square lies between n and n + 1 units where 2n + 1 is the square of an odd number, 1 more than a
+// multiple of 8, and so n is even. A root is no tie: its square would have more bits than x, and an f32 tells the two
+// apart.
+template <class T, class Value>
+inline wide<T> round_ties_down(Value value) {
+  return round_own<T>(value);
+}
+
 // The same through another type, which is one rounding where the two are the same.
 template <class Via, class T, class Value>
 inline wide<T> round_via(Value value) {

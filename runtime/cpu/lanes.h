@@ -118,14 +118,14 @@ KW_INLINE inline Floats sqrt(Floats a) { KW_PARTS(Floats, _mm512_sqrt_ps(a.part[
 // step is undefined, at 0 and at infinity, the machine's answer is right already, and any step leaves it as it is: the
 // minimum with a number that is not is the number.
 KW_INLINE inline Floats rsqrt(Floats a) {
-  Floats near, error, result;
+  Floats near, half, error;
   KW_EACH_PART near.part[p] = _mm512_rsqrt14_ps(a.part[p]);
   KW_EACH_PART error.part[p] = _mm512_mul_ps(a.part[p], near.part[p]);
-  KW_EACH_PART error.part[p] = _mm512_fnmadd_ps(error.part[p], near.part[p], _mm512_set1_ps(1.0f));
-  KW_EACH_PART error.part[p] = _mm512_min_ps(error.part[p], _mm512_set1_ps(0x1p-10f));  // above every error
-  KW_EACH_PART result.part[p] =
-      _mm512_fmadd_ps(_mm512_mul_ps(near.part[p], _mm512_set1_ps(0.5f)), error.part[p], near.part[p]);
-  return result;
+  KW_EACH_PART half.part[p] =  // an integer operation has the choice of all pipes; of 0, any number will do
+      _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(near.part[p]), _mm512_set1_epi32(1 << 23)));
+  KW_EACH_PART error.part[p] = _mm512_fnmadd_ps(error.part[p], half.part[p], _mm512_set1_ps(0.5f));
+  KW_EACH_PART error.part[p] = _mm512_min_ps(error.part[p], _mm512_set1_ps(0x1p-11f));  // above every error
+  KW_PARTS(Floats, _mm512_fmadd_ps(near.part[p], error.part[p], near.part[p]));
 }
 // The machine's are the second operand where one of them is not a number.
 KW_INLINE inline Floats maximum(Floats a, Floats b) {
@@ -183,19 +183,30 @@ KW_INLINE inline Floats load_lane(const bf16* from, Lane::Mask mask) {
   return result;
 }
 
+KW_INLINE inline Floats upper_half(Words word) {
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  KW_PARTS(Floats, _mm512_castsi512_ps(_mm512_and_epi32(word.part[p], upper)));
+}
 // To nearest, ties to even; in the upper half of each word, with zeros below. A NaN whose last bits are not zero may
-// become something else. Half of the last place is added, less one where the last place is even: a - ~b is a + b + 1,
-// and ~b, for b = 0x7ffe or 0x7fff, is one operation on the word's upper half.
+// become something else. Half of the last place is added, less one where the last place is even.
 KW_INLINE inline Floats round_own_bf16(Floats a) {
-  constexpr int kNotOfBothOrThird = 0x15;
   const Words word = bits_of(a);
   Words half;
+#if defined(__AVX512VNNI__)
+  // 0x7fff and, in the upper half of a word, the last place: one operation adds the products of both halves with 1.
+  constexpr int kBothOrThird = 0xea;
+  KW_EACH_PART half.part[p] =
+      _mm512_ternarylogic_epi32(word.part[p], _mm512_set1_epi32(0x10000), _mm512_set1_epi32(0x7fff), kBothOrThird);
+  KW_EACH_PART half.part[p] = _mm512_dpwssd_epi32(word.part[p], half.part[p], _mm512_set1_epi32(0x10001));
+#else
+  // a - ~b is a + b + 1, and ~b, for b = 0x7ffe or 0x7fff, is one operation on the word's upper half.
+  constexpr int kNotOfBothOrThird = 0x15;
   KW_EACH_PART half.part[p] = _mm512_srli_epi32(word.part[p], 16);
   KW_EACH_PART half.part[p] =
       _mm512_ternarylogic_epi32(half.part[p], _mm512_set1_epi32(1), _mm512_set1_epi32(0x7ffe), kNotOfBothOrThird);
   KW_EACH_PART half.part[p] = _mm512_sub_epi32(word.part[p], half.part[p]);
-  KW_PARTS(Floats,
-           _mm512_castsi512_ps(_mm512_and_epi32(half.part[p], _mm512_set1_epi32(static_cast<int>(0xffff0000)))));
+#endif
+  return upper_half(half);
 }
 KW_INLINE inline __m512i joined(__m256i low, __m256i high) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
@@ -270,6 +281,17 @@ KW_INLINE inline Floats round_own(Floats a) {
     return round_own_bf16(a);
   else
     return round_to<T>(a);
+}
+// No tie goes up: the same is added to all.
+template <class T>
+KW_INLINE inline Floats round_ties_down(Floats a) {
+  if constexpr (std::is_same_v<T, bf16>) {
+    Words word = bits_of(a);
+    KW_EACH_PART word.part[p] = _mm512_add_epi32(word.part[p], _mm512_set1_epi32(0x7fff));
+    return upper_half(word);
+  } else {
+    return round_to<T>(a);
+  }
 }
 // The last operation of a rounding leaves out what is not kept.
 template <class T>

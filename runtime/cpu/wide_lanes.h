@@ -99,6 +99,7 @@ KW_INLINE inline WideFloats to(WideTruths value) {
   }
 KW_WIDE(round_to)
 KW_WIDE(round_own)
+KW_WIDE(round_ties_down)
 KW_WIDE(round_multiple)
 #undef KW_WIDE
 #define KW_WIDE(name)                                   \

@@ -20,12 +20,14 @@ bool is_narrow_integer(ir::Type type) {
   return type == ir::Type(DType::U8) || type == ir::Type(DType::I8) || type == ir::Type(DType::I16);
 }
 
-// kw::round_to<T>(x) or round_own, all of it: T and x.
+// kw::round_to<T>(x), round_own or round_ties_down, all of it: T and x.
 struct Rounded {
   std::string type, text;
 };
 std::optional<Rounded> as_rounded(const std::string& text) {
-  if (!text.starts_with("kw::round_to<") && !text.starts_with("kw::round_own<")) return {};
+  constexpr std::string_view kRoundings[] = {"kw::round_to<", "kw::round_own<", "kw::round_ties_down<"};
+  if (std::none_of(std::begin(kRoundings), std::end(kRoundings), [&](auto name) { return text.starts_with(name); }))
+    return {};
   const size_t open = text.find('<') + 1, close = text.find('>', open);
   if (text.substr(close, 2) != ">(" || text.find('<', open) < close) return {};
   int depth = 0;
@@ -285,6 +287,8 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
   if (rounded && !spelling.exact && value.type.floating() && types_.rounds(value.type)) {
     if (merges_roundings && is_multiple(value, map))
       return {"kw::round_multiple<" + types_.stored(value.type) + ">(" + result.text + ")", Binding::Primary, type};
+    if (merges_roundings && by_lanes && is_square_or_root(value, map))
+      return {"kw::round_ties_down<" + types_.stored(value.type) + ">(" + result.text + ")", Binding::Primary, type};
     return round(result, value.type, is_own(map, value.type));
   }
   return result;
@@ -312,6 +316,16 @@ bool Expressions::is_multiple(const Value& value, const Map& map) const {
     return factor == 2 || factor == 4 || factor == 8;
   }
   return false;
+}
+
+bool Expressions::is_square_or_root(const Value& value, const Map& map) const {
+  const bool square = map.op == Op::Mul && map.args[0] == map.args[1];
+  if (!square && map.op != Op::Sqrt && map.op != Op::Rsqrt) return false;
+  const Value& arg = kernel_[map.args[0]];
+  if (!(arg.type == value.type) || value.type.weak()) return false;
+  // What stands for an element beyond an edge, and a scalar, may have more bits than the type.
+  const Load* load = std::get_if<Load>(&arg.what);
+  return std::holds_alternative<Map>(arg.what) || (load && load->guard == kNoValue);
 }
 
 std::optional<Expression> Expressions::fast_quotient(const Value& value, const Map& map, const Expression& left) const {

@@ -83,6 +83,8 @@ class Expressions {
   Expression keep(const Kept& kept);
   // Whether it is 2, 4 or 8 times a value of its own type.
   bool is_multiple(const Value& value, const Map& map) const;
+  // Whether it is the square or a root of a value of its own type, of which no tie goes up (runtime/cpu/element.h).
+  bool is_square_or_root(const Value& value, const Map& map) const;
   // Division by a number, and by what has a variable for it.
   std::optional<Expression> fast_quotient(const Value& value, const Map& map, const Expression& left) const;
   ir::Type common_type(const Value& reader, const Map& map) const;

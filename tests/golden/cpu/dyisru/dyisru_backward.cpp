@@ -86,18 +86,19 @@ void dyisru_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
           kw::for_lanes<kByLanes>(tile, end, [&](auto i_hidden) KW_INLINE {
             const auto d_y_i = kw::to<TW32>(d_y_row[i_hidden]);
             const auto x_i = kw::to<T32>(x_row[i_hidden]);
-            const auto rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
+            const auto sum_2 = kw::round_own<T>(kw::round_ties_down<T>(x_i * x_i) + alpha_i);
+            const auto rsqrt = kw::round_ties_down<T>(kw::rsqrt(sum_2));
             const auto product = kw::round_own<TW>(d_y_i * kw::to<TW32>(kw::round_own<T>(x_i * rsqrt)));
             const auto product_2 = kw::round_own<TW>(d_y_i * kw::to<TW32>(weight_row[i_hidden]));
             const auto rounded = kw::round_to<T>(product_2);
             const auto product_3 = kw::round_own<T>(T32(-0.5) * kw::round_own<T>(rounded * x_i));
-            const auto product_4 = kw::round_own<T>(product_3 * kw::round_own<T>(kw::round_own<T>(rsqrt * rsqrt) *
-                rsqrt));
-            const auto product_5 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(product_4 * x_i));
+            const auto product_4 = kw::round_own<T>(kw::round_ties_down<T>(rsqrt * rsqrt) * rsqrt);
+            const auto product_5 = kw::round_own<T>(product_3 * product_4);
+            const auto product_6 = kw::round_multiple<T>(T32(2.0) * kw::round_own<T>(product_5 * x_i));
             sum_terms_row[i_hidden - tile] += product;
             sum_d_y_terms_row[i_hidden - tile] += d_y_i;
-            grad_alpha_slices_terms[i_hidden - tile] = product_4;
-            grad_x_tile[i_hidden - tile] = kw::round_own<T>(rounded * rsqrt) + product_5;
+            grad_alpha_slices_terms[i_hidden - tile] = product_5;
+            grad_x_tile[i_hidden - tile] = kw::round_own<T>(rounded * rsqrt) + product_6;
           });
           grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);

@@ -62,10 +62,10 @@ void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> al
         kw::look_ahead(y_row, tile);
         kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto i_hidden) KW_INLINE {
           const auto x_i = kw::to<T32>(x_row[i_hidden]);
-          const auto rsqrt = kw::round_own<T>(kw::rsqrt(kw::round_own<T>(kw::round_own<T>(x_i * x_i) + alpha_i)));
-          const auto product = kw::round_own<TW>(kw::to<TW32>(weight_row[i_hidden]) *
-              kw::to<TW32>(kw::round_own<T>(x_i * rsqrt)));
-          y_tile[i_hidden - tile] = product + kw::to<TW32>(bias_row[i_hidden]);
+          const auto sum = kw::round_own<T>(kw::round_ties_down<T>(x_i * x_i) + alpha_i);
+          const auto product = kw::round_own<T>(x_i * kw::round_ties_down<T>(kw::rsqrt(sum)));
+          const auto product_2 = kw::round_own<TW>(kw::to<TW32>(weight_row[i_hidden]) * kw::to<TW32>(product));
+          y_tile[i_hidden - tile] = product_2 + kw::to<TW32>(bias_row[i_hidden]);
         });
         y_block.finish(end - tile);
       }

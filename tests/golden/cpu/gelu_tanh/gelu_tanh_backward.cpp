@@ -55,7 +55,7 @@ void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const T, 2
       kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto col) KW_INLINE {
         const auto d_y_i = kw::to<T32>(d_y_row[col]);
         const auto x_i = kw::to<T32>(x_row[col]);
-        const auto product = kw::round_own<T>(x_i * x_i);
+        const auto product = kw::round_ties_down<T>(x_i * x_i);
         const auto product_2 = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(product * x_i));
         const auto inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product_2));
         const auto tanh_inner = kw::round_own<T>(kw::tanh(inner));

@@ -46,7 +46,8 @@ void gelu_tanh_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> y, in
       kw::look_ahead(y_row, tile);
       kw::for_wide_lanes<kByLanes, kAreHalves>(tile, end, [&](auto col) KW_INLINE {
         const auto x_i = kw::to<T32>(x_row[col]);
-        const auto product = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(kw::round_own<T>(x_i * x_i) * x_i));
+        const auto product = kw::round_own<T>(T32(0.044715) * kw::round_own<T>(kw::round_ties_down<T>(x_i * x_i) *
+            x_i));
         const auto inner = kw::round_own<T>(T32(0.7978845608028654) * kw::round_own<T>(x_i + product));
         const auto sum = kw::round_own<T>(T32(1.0) + kw::round_own<T>(kw::tanh(inner)));
         y_tile[col - tile] = kw::round_own<T>(T32(0.5) * x_i) * sum;

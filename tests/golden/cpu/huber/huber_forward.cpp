@@ -55,7 +55,7 @@ void huber_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> tar
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
         const auto error = kw::abs(difference);
-        const auto quadratic = kw::round_own<T>(T32(0.5) * kw::round_own<T>(error * error));
+        const auto quadratic = kw::round_own<T>(T32(0.5) * kw::round_ties_down<T>(error * error));
         const auto linear = kw::round_to<T>(kw::to<T32>(delta) * kw::round_to<T>(error - kw::to<T32>(product)));
         terms[col - tile] = kw::choose(error <= delta_2, quadratic, linear);
       });

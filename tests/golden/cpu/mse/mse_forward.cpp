@@ -49,7 +49,7 @@ void mse_forward_whole(kw::Tensor<const T, 2> pred, kw::Tensor<const T, 2> targe
       kw::look_ahead(target_row, tile);
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto difference = kw::round_own<T>(kw::to<T32>(pred_row[col]) - kw::to<T32>(target_row[col]));
-        terms[col - tile] = kw::round_own<T>(difference * difference);
+        terms[col - tile] = kw::round_ties_down<T>(difference * difference);
       });
       y_i_total += terms.total(end - tile);
     }

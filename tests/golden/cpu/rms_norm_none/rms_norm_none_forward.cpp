@@ -54,7 +54,7 @@ void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1>
       kw::TileSum<T32, kTile, kByLanes> terms;
       kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
         const auto x_i = kw::to<T32>(x_row[col]);
-        terms[col - tile] = kw::round_own<T>(x_i * x_i);
+        terms[col - tile] = kw::round_ties_down<T>(x_i * x_i);
       });
       mean_square_total += terms.total(end - tile);
     }
