@@ -168,21 +168,15 @@ KW_DEVICE void lanes_reduce(int lanes, const Parts&... part) {
   (part.over_lanes(lanes), ...);
 }
 
-// One value of a reduction over the threads of a block that have the same column: `lanes` neighbours have one each.
+// One value of a reduction over the warps of a block, for each lane apart.
 template <class Op, class T>
 struct LanePart {
   T& value;
   Shared<T> parts;  // kMostWarps * 32
-  KW_DEVICE void over_warp(int lanes) const {
-    for (int mask = 16; mask >= lanes; mask /= 2) value = Op::combine(value, shuffle_xor(value, mask));
-  }
-  KW_DEVICE void publish(int lanes) const {
-    if (lane() < lanes) parts[warp() * lanes + lane()] = value;
-  }
-  KW_DEVICE void collect(int lanes) const {
-    const int column = lane() % lanes;
-    T all = parts[column];
-    for (int w = 1; w < warps(); ++w) all = Op::combine(all, T(parts[w * lanes + column]));
+  KW_DEVICE void publish() const { parts[kw::thread()] = value; }
+  KW_DEVICE void collect() const {
+    T all = parts[lane()];
+    for (int w = 1; w < warps(); ++w) all = Op::combine(all, T(parts[w * 32 + lane()]));
     value = all;
   }
 };
@@ -194,18 +188,9 @@ KW_DEVICE LanePart<Op, T> lane_part(T& value, typename shared_of<T>::type parts)
 template <class... Parts>
 KW_DEVICE void warps_reduce(const Parts&... part) {
   if (warps() == 1) return;
-  (part.publish(32), ...);
+  (part.publish(), ...);
   barrier();
-  (part.collect(32), ...);
-}
-// Likewise over all threads of a column; the order of what is reduced does not matter.
-template <class... Parts>
-KW_DEVICE void columns_reduce(int lanes, const Parts&... part) {
-  (part.over_warp(lanes), ...);
-  if (warps() == 1) return;
-  (part.publish(lanes), ...);
-  barrier();
-  (part.collect(lanes), ...);
+  (part.collect(), ...);
 }
 
 }  // namespace kw

@@ -63,8 +63,11 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   // Half of the threads that a multiprocessor takes keep memory busy, at two bytes an element.
   const int64_t wanted = machine.flight_bytes / (machine.threads / 2 * 2);
   // Blocks enough keep memory busy: nothing moves bytes faster than one vector each. Where there is much to compute,
-  // two share what a thread does once.
-  p.element_elements = facts.work < kMuchWork ? kLeastElements : 2 * kLeastElements;
+  // two share what a thread does once, and small blocks make room for the next ones sooner, unless a few go over all.
+  if (facts.work >= kMuchWork) {
+    p.element_elements = 2 * kLeastElements;
+    if (facts.scalar_sums == 0) p.element_threads = 128;
+  }
   p.whole_elements = std::clamp<int64_t>(2 * wanted / held / kLeastElements * kLeastElements, kLeastElements, 32);
   // An element takes a register while it is held (half of one, if it is narrow, and room to unfold it). What a thread
   // has, where all blocks of a multiprocessor have so many threads together:

@@ -1,4 +1,4 @@
-// The innermost axis is not reduced: `lanes` neighbours have neighbouring points, and the others of a block share the
+// The innermost axis is not reduced: neighbouring lanes have neighbouring points, and the warps of a block share the
 // reduced axes of theirs.
 #include "holes.h"
 
@@ -7,9 +7,8 @@ template <class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   KW_STATEMENTS(shared)
   const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
-  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
-  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
-  // Threads without a point go along, over no elements.
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   KW_STATEMENTS(outside)
@@ -43,14 +42,12 @@ KW_DEVICE void stages(Index end) {
   };
   const Index end_of_column = KW_EXPRESSION(end), step = KW_EXPRESSION(step);
   Index element = KW_EXPRESSION(first);
-  // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
-  // code is read before it runs.
-  KW_ROLLED
-  for (; element < end_of_column; element += 6 * step) {
+  // Without a question in between, so that all eight are read before the first is used.
+  for (; element < end_of_column - 7 * step; element += 8 * step) {
     KW_UNROLL
-    for (int i = 0; i < 6; ++i)
-      if (element + i * step < end_of_column) take(element + i * step);
+    for (int i = 0; i < 8; ++i) take(element + i * step);
   }
+  for (; element < end_of_column; element += step) take(element);
 }
 // end
 }

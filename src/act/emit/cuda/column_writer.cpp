@@ -40,15 +40,13 @@ Lines ColumnWriter::kernel() {
         values_.define({sum.value});
         add_sum(sum, point);
       }
-    after_stores(stage, point, by_warps() ? "inside && part == 0" : "");
+    after_stores(stage, point, by_warps() ? "inside && kw::warp() == 0" : "");
   }
   Lines all = used(positions("point", point_axes(), false), {&point});
   all.append(point);
-  std::vector<std::string> parameters = parameter_list();
-  if (by_warps()) parameters.push_back("int lanes");
   Skeleton skeleton = Skeleton::load(kFile, by_warps() ? "columns" : "points");
   skeleton.name(by_warps() ? "kernel" : "point_kernel", text_.function)
-      .list("parameters", parameters)
+      .list("parameters", parameter_list())
       .expression("points", names_.product(point_axes()))
       .expression("length", names_.product(row_axes()))
       .statements("point", all);
@@ -110,10 +108,8 @@ void ColumnWriter::stage(const Stage& stage, Lines& point) {
   point.append(loop(body.element, !combinations.empty()));
   values_.close();
   point.append(after);
-  // A combine goes by the order of its elements, of which every warp has neighbours: all its lanes have points.
-  const std::string call = combinations.empty() ? "kw::columns_reduce(lanes, " : "kw::warps_reduce(";
   if (!parts.empty())
-    for (const std::string& line : split_lines(bracketed(call, parts, ");"))) point.line(line);
+    for (const std::string& line : split_lines(bracketed("kw::warps_reduce(", parts, ");"))) point.line(line);
   for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], point);
   point.append(combined);
 }
@@ -128,7 +124,7 @@ Lines ColumnWriter::loop(const Lines& body, bool in_order) {
              each + ";");
     out.line("const Index " + end + " = " + first + " + " + each + " < end ? " + first + " + " + each + " : end;");
   } else if (by_warps()) {
-    first = "part", end = "end", step = "parts";
+    first = "kw::warp()", end = "end", step = "kw::warps()";
   }
   out.append(Skeleton::load(kFile, "column_stage")
                  .expression("first", first)

@@ -296,11 +296,6 @@ void EntryWriter::write(const Variant& variant) {
     s.contract.push_back({Kind::Scalar, name, 0, types_.manifest_text(type), ""});
     s.arguments.push_back(name);
   }
-  if (text_.plan.shape == Shape::Columns) {
-    s.parameters.push_back("int lanes");
-    s.contract.push_back({Kind::Size, variant.lanes, 0, "i32", ""});
-    s.arguments.push_back("lanes");
-  }
   if (text_.plan.shape == Shape::Rows) {
     if (variant.lanes == "0") {
       s.arguments.push_back("0");

@@ -32,8 +32,7 @@ class EntryWriter {
     int64_t thread_bytes = 0;
     std::string grid = {}, block = {}, shared = "0";
     std::string cached = "0";  // elements of a row in shared memory
-    // That have a row, or columns, as an expression of the manifest; "0": the whole block.
-    std::string lanes = "0";
+    std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
   };
 
   static constexpr int64_t kLongestVector = 8;
@@ -140,9 +139,6 @@ class PointEntries : public EntryWriter {
  public:
   using EntryWriter::EntryWriter;
   EntryText run();
-
- private:
-  std::string lanes_of_columns() const;
 };
 
 }  // namespace kw::act::cuda

@@ -2,17 +2,6 @@
 
 namespace kw::act::cuda {
 
-// Few columns are shared out among all multiprocessors, in pieces of memory that are read as one at least.
-std::string PointEntries::lanes_of_columns() const {
-  const bool in_order = std::any_of(kernel_.values.begin(), kernel_.values.end(), [](const Value& value) {
-    const Reduced* reduced = std::get_if<Reduced>(&value.what);
-    return reduced && reduced->op == ir::Op::Reduce;
-  });
-  if (in_order) return "32";
-  return "max(8, max(2*" + sizes_.vector() + ", min(32, next_pow2(1 + " + bracket(sizes_.points()) +
-         "//(2*multiprocessors)))))";
-}
-
 EntryText PointEntries::run() {
   const bool columns = text_.plan.shape == KernelPlan::Shape::Columns;
   const std::string points = sizes_.points(), row = sizes_.row();
@@ -36,9 +25,8 @@ EntryText PointEntries::run() {
       }
       if (columns) {
         v.most_threads = 32 * p_.column_warps;
-        v.lanes = lanes_of_columns();
-        v.grid = "ceil_div(" + points + ", " + v.lanes + ")";
-        // Half of the warps where more blocks than two for a multiprocessor have the other half's work.
+        v.grid = "ceil_div(" + points + ", 32)";
+        // Half of the warps, where there are more blocks than two for a multiprocessor.
         v.block = "32*min(" + number(p_.column_warps) + "//max(1, min(2, ceil_div(" + v.grid +
                   ", 2*multiprocessors))), max(1, ceil_div(" + row + ", " + number(p_.column_elements) + ")))";
       } else {

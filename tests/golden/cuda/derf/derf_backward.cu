@@ -364,13 +364,12 @@ void derf_backward_strided(const T* x, const T* alpha, const T* shift, const W* 
 template <class Index>
 KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1> grad_bias,
                                             kw::Tensor<const TW32, 2> v8_slices, kw::Tensor<const TW32, 2> v9_slices,
-                                            Index workers, Index hidden, int lanes) {
+                                            Index workers, Index hidden) {
   KW_SHARED(TW32, v8_total_parts, kw::kMostWarps * 32);
   KW_SHARED(TW32, v9_total_parts, kw::kMostWarps * 32);
   const Index points = hidden, length = workers;
-  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
-  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
-  // Threads without a point go along, over no elements.
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index i_hidden = point;
@@ -382,26 +381,23 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
       v8_total_total += kw::load(v8_slices.at(worker_2, i_hidden));
       v9_total_total += kw::load(v9_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = parts;
-    Index element = part;
-    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
-    // code is read before it runs.
-    KW_ROLLED
-    for (; element < end_of_column; element += 6 * step) {
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
-      for (int i = 0; i < 6; ++i)
-        if (element + i * step < end_of_column) take(element + i * step);
+      for (int i = 0; i < 8; ++i) take(element + i * step);
     }
+    for (; element < end_of_column; element += step) take(element);
   }
   TW32 v8_total = static_cast<TW32>(v8_total_total);
   TW32 v9_total = static_cast<TW32>(v9_total_total);
-  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(v8_total, v8_total_parts),
-                            kw::lane_part<kw::Sum>(v9_total, v9_total_parts));
+  kw::warps_reduce(kw::lane_part<kw::Sum>(v8_total, v8_total_parts), kw::lane_part<kw::Sum>(v9_total, v9_total_parts));
   const TW32 v8_total_2 = kw::round_to<TW>(v8_total);
   const W32 grad_weight_i = kw::round_to<W>(v8_total_2);
   const TW32 v9_total_2 = kw::round_to<TW>(v9_total);
   const W32 grad_bias_i = kw::round_to<W>(v9_total_2);
-  if (inside && part == 0) {
+  if (inside && kw::warp() == 0) {
     kw::store(grad_weight.at(i_hidden), W(grad_weight_i));
     kw::store(grad_bias.at(i_hidden), W(grad_bias_i));
   }
@@ -411,21 +407,20 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
 KW_KERNEL(512, 1)
 void derf_backward_totals(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices, int workers,
                           int hidden, int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
-                          int64_t v8_slices_stride_0, int64_t v9_slices_stride_0, int lanes) {
+                          int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_totals_columns<int>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                     {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, workers,
-                                    hidden, lanes);
+                                    hidden);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void derf_backward_totals_large(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices,
                                 int64_t workers, int64_t hidden, int64_t grad_weight_stride_0,
-                                int64_t grad_bias_stride_0, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0,
-                                int lanes) {
+                                int64_t grad_bias_stride_0, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_totals_columns<int64_t>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                         {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}},
-                                        workers, hidden, lanes);
+                                        workers, hidden);
 }
 
 template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>

@@ -135,7 +135,7 @@ KW_DEVICE void derf_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tenso
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void derf_forward(const T* x, const T* alpha, const T* shift, const W* weight, const W* bias, TW* y, int batch_seq,
                   int hidden, int64_t x_stride_1, int64_t y_stride_1) {
   derf_forward_elements<kw::vector_length<T, TW>(), 16, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}},
@@ -144,7 +144,7 @@ void derf_forward(const T* x, const T* alpha, const T* shift, const W* weight, c
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void derf_forward_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const W* bias, TW* y,
                          int batch_seq, int hidden, int64_t x_stride_1, int64_t y_stride_1) {
   derf_forward_elements_by_rows<kw::vector_length<T, TW>(), 16, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
@@ -154,7 +154,7 @@ void derf_forward_ragged(const T* x, const T* alpha, const T* shift, const W* we
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void derf_forward_strided(const T* x, const T* alpha, const T* shift, const W* weight, const W* bias, TW* y, int batch,
                           int seq, int hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                           int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
@@ -165,7 +165,7 @@ void derf_forward_strided(const T* x, const T* alpha, const T* shift, const W* w
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void derf_forward_large(const T* x, const T* alpha, const T* shift, const W* weight, const W* bias, TW* y,
                         int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0, int64_t x_stride_1,
                         int64_t x_stride_2, int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0,

@@ -128,7 +128,7 @@ KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void dyt_forward(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
                  int64_t x_stride_1, int64_t y_stride_1) {
   dyt_forward_elements<kw::vector_length<T, WT>(), 16, int>({x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}},
@@ -136,7 +136,7 @@ void dyt_forward(const T* x, const W* alpha, const W* weight, const W* bias, WT*
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void dyt_forward_ragged(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch_seq, int hidden,
                         int64_t x_stride_1, int64_t y_stride_1) {
   dyt_forward_elements_by_rows<kw::vector_length<T, WT>(), 16, true, int>({x, {0, x_stride_1, 1}}, {alpha, {0}},
@@ -146,7 +146,7 @@ void dyt_forward_ragged(const T* x, const W* alpha, const W* weight, const W* bi
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void dyt_forward_strided(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int batch, int seq,
                          int hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                          int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
@@ -157,7 +157,7 @@ void dyt_forward_strided(const T* x, const W* alpha, const W* weight, const W* b
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void dyt_forward_large(const T* x, const W* alpha, const W* weight, const W* bias, WT* y, int64_t batch, int64_t seq,
                        int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                        int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,

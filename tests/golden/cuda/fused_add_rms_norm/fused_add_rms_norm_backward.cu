@@ -442,12 +442,11 @@ void fused_add_rms_norm_backward_strided(const W* weight, const T* y1, const flo
 template <class Index>
 KW_DEVICE void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight,
                                                      kw::Tensor<const WT32, 2> grad_weight_slices, Index workers,
-                                                     Index hidden, int lanes) {
+                                                     Index hidden) {
   KW_SHARED(WT32, grad_weight_total_parts, kw::kMostWarps * 32);
   const Index points = hidden, length = workers;
-  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
-  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
-  // Threads without a point go along, over no elements.
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index i_hidden = point;
@@ -457,22 +456,20 @@ KW_DEVICE void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weigh
       const Index worker_2 = element;
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = parts;
-    Index element = part;
-    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
-    // code is read before it runs.
-    KW_ROLLED
-    for (; element < end_of_column; element += 6 * step) {
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
-      for (int i = 0; i < 6; ++i)
-        if (element + i * step < end_of_column) take(element + i * step);
+      for (int i = 0; i < 8; ++i) take(element + i * step);
     }
+    for (; element < end_of_column; element += step) take(element);
   }
   WT32 grad_weight_total = static_cast<WT32>(grad_weight_total_total);
-  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts));
+  kw::warps_reduce(kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts));
   const WT32 grad_weight_rounded = kw::round_to<WT>(grad_weight_total);
   const W32 grad_weight_i = kw::round_to<W>(grad_weight_rounded);
-  if (inside && part == 0) {
+  if (inside && kw::warp() == 0) {
     kw::store(grad_weight.at(i_hidden), W(grad_weight_i));
   }
 }
@@ -480,18 +477,17 @@ KW_DEVICE void fused_add_rms_norm_backward_2_columns(kw::Tensor<W, 1> grad_weigh
 // Any strides.
 KW_KERNEL(512, 1)
 void fused_add_rms_norm_backward_2(W* grad_weight, const WT32* grad_weight_slices, int workers, int hidden,
-                                   int64_t grad_weight_stride_0, int64_t grad_weight_slices_stride_0, int lanes) {
+                                   int64_t grad_weight_stride_0, int64_t grad_weight_slices_stride_0) {
   fused_add_rms_norm_backward_2_columns<int>({grad_weight, {grad_weight_stride_0}},
-                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers, hidden,
-                                             lanes);
+                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers, hidden);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void fused_add_rms_norm_backward_2_large(W* grad_weight, const WT32* grad_weight_slices, int64_t workers,
                                          int64_t hidden, int64_t grad_weight_stride_0,
-                                         int64_t grad_weight_slices_stride_0, int lanes) {
+                                         int64_t grad_weight_slices_stride_0) {
   fused_add_rms_norm_backward_2_columns<int64_t>({grad_weight, {grad_weight_stride_0}},
                                                  {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers,
-                                                 hidden, lanes);
+                                                 hidden);
 }

@@ -159,7 +159,7 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_backward(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
                     int64_t d_y_stride_1, int64_t grad_x_stride_1) {
   geglu_backward_elements<kw::vector_length<T>(), 16, int>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}},
@@ -167,7 +167,7 @@ void geglu_backward(const T* x, const T* d_y, T* grad_x, int batch_seq, int half
 }
 
 // Rows of whole halves of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_backward_halves(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
                            int64_t d_y_stride_1, int64_t grad_x_stride_1) {
   geglu_backward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
@@ -177,7 +177,7 @@ void geglu_backward_halves(const T* x, const T* d_y, T* grad_x, int batch_seq, i
 }
 
 // Rows of whole quarters of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_backward_quarters(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1) {
   geglu_backward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
@@ -187,7 +187,7 @@ void geglu_backward_quarters(const T* x, const T* d_y, T* grad_x, int batch_seq,
 }
 
 // Rows that begin anywhere, and not alike: an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_backward_narrow(const T* x, const T* d_y, T* grad_x, int batch_seq, int half, int x_2, int64_t x_stride_1,
                            int64_t d_y_stride_1, int64_t grad_x_stride_1) {
   geglu_backward_elements_by_rows<1, 16, false, int>({x, {0, x_stride_1, 1}}, {d_y, {0, d_y_stride_1, 1}},
@@ -195,7 +195,7 @@ void geglu_backward_narrow(const T* x, const T* d_y, T* grad_x, int batch_seq, i
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_backward_strided(const T* x, const T* d_y, T* grad_x, int batch, int seq, int half, int x_2,
                             int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t d_y_stride_0,
                             int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0,
@@ -207,7 +207,7 @@ void geglu_backward_strided(const T* x, const T* d_y, T* grad_x, int batch, int 
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_backward_large(const T* x, const T* d_y, T* grad_x, int64_t batch, int64_t seq, int64_t half, int64_t x_2,
                           int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t d_y_stride_0,
                           int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t grad_x_stride_0, int64_t grad_x_stride_1,

@@ -121,14 +121,14 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_forward(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
   geglu_forward_elements<kw::vector_length<T>(), 16, int>({x, {0, x_stride_1, 1}}, {y, {0, y_stride_1, 1}}, 1,
                                                           batch_seq, x_2_2, x_2);
 }
 
 // Rows of whole halves of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_forward_halves(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
   geglu_forward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
                                                                           {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
@@ -136,7 +136,7 @@ void geglu_forward_halves(const T* x, T* y, int batch_seq, int x_2_2, int x_2, i
 }
 
 // Rows of whole quarters of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_forward_quarters(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1,
                             int64_t y_stride_1) {
   geglu_forward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>({x, {0, x_stride_1, 1}},
@@ -145,7 +145,7 @@ void geglu_forward_quarters(const T* x, T* y, int batch_seq, int x_2_2, int x_2,
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_forward_ragged(const T* x, T* y, int batch_seq, int x_2_2, int x_2, int64_t x_stride_1, int64_t y_stride_1) {
   geglu_forward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({x, {0, x_stride_1, 1}},
                                                                         {y, {0, y_stride_1, 1}}, 1, batch_seq, x_2_2,
@@ -153,7 +153,7 @@ void geglu_forward_ragged(const T* x, T* y, int batch_seq, int x_2_2, int x_2, i
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_forward_strided(const T* x, T* y, int batch, int seq, int x_2_2, int x_2, int64_t x_stride_0,
                            int64_t x_stride_1, int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t y_stride_2) {
@@ -162,7 +162,7 @@ void geglu_forward_strided(const T* x, T* y, int batch, int seq, int x_2_2, int 
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void geglu_forward_large(const T* x, T* y, int64_t batch, int64_t seq, int64_t x_2_2, int64_t x_2, int64_t x_stride_0,
                          int64_t x_stride_1, int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1,
                          int64_t y_stride_2) {

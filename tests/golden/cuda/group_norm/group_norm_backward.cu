@@ -352,13 +352,12 @@ template <class Index>
 KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, kw::Tensor<W, 1> grad_norm_bias,
                                              kw::Tensor<const T32, 3> grad_norm_weight_slices,
                                              kw::Tensor<const T32, 3> grad_norm_bias_slices, Index workers,
-                                             Index channels_3, Index channels, int lanes) {
+                                             Index channels_3, Index channels) {
   KW_SHARED(T32, grad_norm_weight_total_parts, kw::kMostWarps * 32);
   KW_SHARED(T32, grad_norm_bias_total_parts, kw::kMostWarps * 32);
   const Index points = 32 * channels_3, length = workers;
-  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
-  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
-  // Threads without a point go along, over no elements.
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index channels_2 = 32 == 1 ? 0 : point / channels_3;
@@ -373,24 +372,22 @@ KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, 
       grad_norm_weight_total_total += grad_norm_weight_slices_i;
       grad_norm_bias_total_total += grad_norm_bias_slices_i;
     };
-    const Index end_of_column = end, step = parts;
-    Index element = part;
-    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
-    // code is read before it runs.
-    KW_ROLLED
-    for (; element < end_of_column; element += 6 * step) {
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
-      for (int i = 0; i < 6; ++i)
-        if (element + i * step < end_of_column) take(element + i * step);
+      for (int i = 0; i < 8; ++i) take(element + i * step);
     }
+    for (; element < end_of_column; element += step) take(element);
   }
   T32 grad_norm_weight_total = static_cast<T32>(grad_norm_weight_total_total);
   T32 grad_norm_bias_total = static_cast<T32>(grad_norm_bias_total_total);
-  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(grad_norm_weight_total, grad_norm_weight_total_parts),
-                            kw::lane_part<kw::Sum>(grad_norm_bias_total, grad_norm_bias_total_parts));
+  kw::warps_reduce(kw::lane_part<kw::Sum>(grad_norm_weight_total, grad_norm_weight_total_parts),
+                   kw::lane_part<kw::Sum>(grad_norm_bias_total, grad_norm_bias_total_parts));
   const W32 grad_norm_weight_i = kw::round_to<W>(grad_norm_weight_total);
   const W32 grad_norm_bias_i = kw::round_to<W>(grad_norm_bias_total);
-  if (inside && part == 0) {
+  if (inside && kw::warp() == 0) {
     kw::store(grad_norm_weight.at(channels_2 * (channels / 32) + i_channels_3), W(grad_norm_weight_i));
     kw::store(grad_norm_bias.at(channels_2 * (channels / 32) + i_channels_3), W(grad_norm_bias_i));
   }
@@ -402,12 +399,12 @@ void group_norm_backward_2(W* grad_norm_weight, W* grad_norm_bias, const T32* gr
                            const T32* grad_norm_bias_slices, int workers, int channels_3, int channels,
                            int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                            int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
-                           int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1, int lanes) {
+                           int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
   group_norm_backward_2_columns<int>(
       {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
       {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
       {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
-      channels, lanes);
+      channels);
 }
 
 // More elements than an int counts.
@@ -416,11 +413,10 @@ void group_norm_backward_2_large(W* grad_norm_weight, W* grad_norm_bias, const T
                                  const T32* grad_norm_bias_slices, int64_t workers, int64_t channels_3,
                                  int64_t channels, int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                                  int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
-                                 int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1,
-                                 int lanes) {
+                                 int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
   group_norm_backward_2_columns<int64_t>(
       {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
       {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
       {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
-      channels, lanes);
+      channels);
 }

@@ -134,7 +134,7 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hardswish_backward(const T* x, const T* d_y, T* grad_x, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
   hardswish_backward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 0, 0, 1}}, {d_y, {0, 0, 0, 1}},
@@ -145,14 +145,14 @@ void hardswish_backward(const T* x, const T* d_y, T* grad_x, int64_t n) {
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hardswish_backward_unaligned(const T* x, const T* d_y, T* grad_x, int64_t n) {
   hardswish_backward_elements<1, 4, int64_t>({x, {0, 0, 0, 1}}, {d_y, {0, 0, 0, 1}}, {grad_x, {0, 0, 0, 1}}, 1, 1, 1,
                                              n);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hardswish_backward_strided(const T* x, const T* d_y, T* grad_x, int batch, int channels, int height, int width,
                                 int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t x_stride_3,
                                 int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2, int64_t d_y_stride_3,
@@ -165,7 +165,7 @@ void hardswish_backward_strided(const T* x, const T* d_y, T* grad_x, int batch, 
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hardswish_backward_large(const T* x, const T* d_y, T* grad_x, int64_t batch, int64_t channels, int64_t height,
                               int64_t width, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                               int64_t x_stride_3, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t d_y_stride_2,

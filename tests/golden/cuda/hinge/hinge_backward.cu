@@ -124,21 +124,21 @@ KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hinge_backward(const T* pred, const T* target, const T* d_y, T* grad_pred, T* grad_target, int64_t n) {
   hinge_backward_elements<kw::vector_length<T>(), 16, int64_t>({pred, {0, 1}}, {target, {0, 1}}, {d_y},
                                                                {grad_pred, {0, 1}}, {grad_target, {0, 1}}, 1, n);
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hinge_backward_unaligned(const T* pred, const T* target, const T* d_y, T* grad_pred, T* grad_target, int64_t n) {
   hinge_backward_elements<1, 4, int64_t>({pred, {0, 1}}, {target, {0, 1}}, {d_y}, {grad_pred, {0, 1}},
                                          {grad_target, {0, 1}}, 1, n);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hinge_backward_strided(const T* pred, const T* target, const T* d_y, T* grad_pred, T* grad_target, int rows,
                             int cols, int64_t pred_stride_0, int64_t pred_stride_1, int64_t target_stride_0,
                             int64_t target_stride_1, int64_t grad_pred_stride_0, int64_t grad_pred_stride_1,
@@ -150,7 +150,7 @@ void hinge_backward_strided(const T* pred, const T* target, const T* d_y, T* gra
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void hinge_backward_large(const T* pred, const T* target, const T* d_y, T* grad_pred, T* grad_target, int64_t rows,
                           int64_t cols, int64_t pred_stride_0, int64_t pred_stride_1, int64_t target_stride_0,
                           int64_t target_stride_1, int64_t grad_pred_stride_0, int64_t grad_pred_stride_1,

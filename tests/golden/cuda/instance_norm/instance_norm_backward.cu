@@ -323,13 +323,12 @@ template <class Index>
 KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::Tensor<W, 1> grad_bias,
                                                 kw::Tensor<const WT32, 2> grad_weight_slices,
                                                 kw::Tensor<const WT32, 2> grad_bias_slices, Index workers,
-                                                Index channels, int lanes) {
+                                                Index channels) {
   KW_SHARED(WT32, grad_weight_total_parts, kw::kMostWarps * 32);
   KW_SHARED(WT32, grad_bias_total_parts, kw::kMostWarps * 32);
   const Index points = channels, length = workers;
-  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
-  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
-  // Threads without a point go along, over no elements.
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index channel = point;
@@ -341,26 +340,24 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, channel));
       grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, channel));
     };
-    const Index end_of_column = end, step = parts;
-    Index element = part;
-    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
-    // code is read before it runs.
-    KW_ROLLED
-    for (; element < end_of_column; element += 6 * step) {
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
-      for (int i = 0; i < 6; ++i)
-        if (element + i * step < end_of_column) take(element + i * step);
+      for (int i = 0; i < 8; ++i) take(element + i * step);
     }
+    for (; element < end_of_column; element += step) take(element);
   }
   WT32 grad_weight_total = static_cast<WT32>(grad_weight_total_total);
   WT32 grad_bias_total = static_cast<WT32>(grad_bias_total_total);
-  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts),
-                            kw::lane_part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
+  kw::warps_reduce(kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts),
+                   kw::lane_part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
   const WT32 grad_weight_rounded = kw::round_to<WT>(grad_weight_total);
   const W32 grad_weight_i = kw::round_to<W>(grad_weight_rounded);
   const WT32 grad_bias_rounded = kw::round_to<WT>(grad_bias_total);
   const W32 grad_bias_i = kw::round_to<W>(grad_bias_rounded);
-  if (inside && part == 0) {
+  if (inside && kw::warp() == 0) {
     kw::store(grad_weight.at(channel), W(grad_weight_i));
     kw::store(grad_bias.at(channel), W(grad_bias_i));
   }
@@ -371,10 +368,10 @@ KW_KERNEL(512, 1)
 void instance_norm_backward_2(W* grad_weight, W* grad_bias, const WT32* grad_weight_slices,
                               const WT32* grad_bias_slices, int workers, int channels, int64_t grad_weight_stride_0,
                               int64_t grad_bias_stride_0, int64_t grad_weight_slices_stride_0,
-                              int64_t grad_bias_slices_stride_0, int lanes) {
+                              int64_t grad_bias_slices_stride_0) {
   instance_norm_backward_2_columns<int>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                        {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, workers, channels, lanes);
+                                        {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, workers, channels);
 }
 
 // More elements than an int counts.
@@ -382,9 +379,8 @@ KW_KERNEL(512, 1)
 void instance_norm_backward_2_large(W* grad_weight, W* grad_bias, const WT32* grad_weight_slices,
                                     const WT32* grad_bias_slices, int64_t workers, int64_t channels,
                                     int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
-                                    int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0, int lanes) {
+                                    int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   instance_norm_backward_2_columns<int64_t>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, workers, channels,
-                                            lanes);
+                                            {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, workers, channels);
 }

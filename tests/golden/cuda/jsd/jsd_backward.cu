@@ -167,7 +167,7 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void jsd_backward(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student, T* grad_log_teacher,
                   int tokens, int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0,
                   int64_t grad_log_student_stride_0, int64_t grad_log_teacher_stride_0, double beta) {
@@ -179,7 +179,7 @@ void jsd_backward(const T* log_student, const T* log_teacher, const T* d_y, T* g
 }
 
 // Rows of whole halves of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void jsd_backward_halves(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
                          T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                          int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
@@ -191,7 +191,7 @@ void jsd_backward_halves(const T* log_student, const T* log_teacher, const T* d_
 }
 
 // Rows of whole quarters of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void jsd_backward_quarters(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
                            T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                            int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
@@ -203,7 +203,7 @@ void jsd_backward_quarters(const T* log_student, const T* log_teacher, const T* 
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
                          T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                          int64_t log_teacher_stride_0, int64_t grad_log_student_stride_0,
@@ -215,7 +215,7 @@ void jsd_backward_ragged(const T* log_student, const T* log_teacher, const T* d_
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void jsd_backward_strided(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
                           T* grad_log_teacher, int tokens, int vocab, int64_t log_student_stride_0,
                           int64_t log_student_stride_1, int64_t log_teacher_stride_0, int64_t log_teacher_stride_1,
@@ -229,7 +229,7 @@ void jsd_backward_strided(const T* log_student, const T* log_teacher, const T* d
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void jsd_backward_large(const T* log_student, const T* log_teacher, const T* d_y, T* grad_log_student,
                         T* grad_log_teacher, int64_t tokens, int64_t vocab, int64_t log_student_stride_0,
                         int64_t log_student_stride_1, int64_t log_teacher_stride_0, int64_t log_teacher_stride_1,

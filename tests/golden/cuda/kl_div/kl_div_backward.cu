@@ -127,7 +127,7 @@ KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred,
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void kl_div_backward(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target, int tokens,
                      int vocab, int64_t log_pred_stride_0, int64_t target_stride_0, int64_t grad_log_pred_stride_0,
                      int64_t grad_target_stride_0) {
@@ -138,7 +138,7 @@ void kl_div_backward(const T* log_pred, const T* target, const T* d_y, T* grad_l
 }
 
 // Rows of whole halves of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void kl_div_backward_halves(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                             int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
                             int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
@@ -148,7 +148,7 @@ void kl_div_backward_halves(const T* log_pred, const T* target, const T* d_y, T*
 }
 
 // Rows of whole quarters of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void kl_div_backward_quarters(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                               int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
                               int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
@@ -158,7 +158,7 @@ void kl_div_backward_quarters(const T* log_pred, const T* target, const T* d_y, 
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void kl_div_backward_ragged(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                             int tokens, int vocab, int64_t log_pred_stride_0, int64_t target_stride_0,
                             int64_t grad_log_pred_stride_0, int64_t grad_target_stride_0) {
@@ -170,7 +170,7 @@ void kl_div_backward_ragged(const T* log_pred, const T* target, const T* d_y, T*
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void kl_div_backward_strided(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                              int tokens, int vocab, int64_t log_pred_stride_0, int64_t log_pred_stride_1,
                              int64_t target_stride_0, int64_t target_stride_1, int64_t grad_log_pred_stride_0,
@@ -183,7 +183,7 @@ void kl_div_backward_strided(const T* log_pred, const T* target, const T* d_y, T
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void kl_div_backward_large(const T* log_pred, const T* target, const T* d_y, T* grad_log_pred, T* grad_target,
                            int64_t tokens, int64_t vocab, int64_t log_pred_stride_0, int64_t log_pred_stride_1,
                            int64_t target_stride_0, int64_t target_stride_1, int64_t grad_log_pred_stride_0,

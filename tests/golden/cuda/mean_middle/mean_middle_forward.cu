@@ -24,12 +24,11 @@ using T32 = kw::wide<T>;
 
 template <class Index>
 KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<T, 2> y, Index batch, Index seq,
-                                           Index hidden, int lanes) {
+                                           Index hidden) {
   KW_SHARED(T32, y_i_sum_parts, kw::kMostWarps * 32);
   const Index points = batch * hidden, length = seq;
-  const Index part = kw::thread() / lanes, parts = kw::threads() / lanes;
-  Index point = static_cast<Index>(kw::block()) * lanes + kw::thread() % lanes;
-  // Threads without a point go along, over no elements.
+  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
   const Index i_batch = batch == 1 ? 0 : point / hidden;
@@ -40,21 +39,19 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
       const Index i_seq = element;
       y_i_sum_total += T32(kw::load(x.at(i_batch, i_seq, i_hidden)));
     };
-    const Index end_of_column = end, step = parts;
-    Index element = part;
-    // All six are read before the first is used (a question each takes a predicate, of which there are seven), and little
-    // code is read before it runs.
-    KW_ROLLED
-    for (; element < end_of_column; element += 6 * step) {
+    const Index end_of_column = end, step = kw::warps();
+    Index element = kw::warp();
+    // Without a question in between, so that all eight are read before the first is used.
+    for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
-      for (int i = 0; i < 6; ++i)
-        if (element + i * step < end_of_column) take(element + i * step);
+      for (int i = 0; i < 8; ++i) take(element + i * step);
     }
+    for (; element < end_of_column; element += step) take(element);
   }
   T32 y_i_sum = static_cast<T32>(y_i_sum_total);
-  kw::columns_reduce(lanes, kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));
+  kw::warps_reduce(kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));
   const T32 y_i = kw::round_to<T>(y_i_sum / T32(seq));
-  if (inside && part == 0) {
+  if (inside && kw::warp() == 0) {
     kw::store(y.at(i_batch, i_hidden), T(y_i));
   }
 }
@@ -62,16 +59,15 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
 // Any strides.
 KW_KERNEL(512, 1)
 void mean_middle_forward(const T* x, T* y, int batch, int seq, int hidden, int64_t x_stride_0, int64_t x_stride_1,
-                         int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1, int lanes) {
+                         int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1) {
   mean_middle_forward_columns<int>({x, {x_stride_0, x_stride_1, x_stride_2}}, {y, {y_stride_0, y_stride_1}}, batch, seq,
-                                   hidden, lanes);
+                                   hidden);
 }
 
 // More elements than an int counts.
 KW_KERNEL(512, 1)
 void mean_middle_forward_large(const T* x, T* y, int64_t batch, int64_t seq, int64_t hidden, int64_t x_stride_0,
-                               int64_t x_stride_1, int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1,
-                               int lanes) {
+                               int64_t x_stride_1, int64_t x_stride_2, int64_t y_stride_0, int64_t y_stride_1) {
   mean_middle_forward_columns<int64_t>({x, {x_stride_0, x_stride_1, x_stride_2}}, {y, {y_stride_0, y_stride_1}}, batch,
-                                       seq, hidden, lanes);
+                                       seq, hidden);
 }

@@ -522,26 +522,26 @@ KW_DEVICE void poly_norm_backward_3_elements(kw::Tensor<W, 1> grad_weight, kw::T
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_norm_backward_3(W* grad_weight, const float* total, const float* total_2, const float* total_3) {
   poly_norm_backward_3_elements<kw::vector_length<W>(), 16, int64_t>({grad_weight, {1}}, {total}, {total_2}, {total_3});
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_norm_backward_3_unaligned(W* grad_weight, const float* total, const float* total_2, const float* total_3) {
   poly_norm_backward_3_elements<1, 4, int64_t>({grad_weight, {1}}, {total}, {total_2}, {total_3});
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_norm_backward_3_strided(W* grad_weight, const float* total, const float* total_2, const float* total_3,
                                   int64_t grad_weight_stride_0) {
   poly_norm_backward_3_elements<1, 4, int>({grad_weight, {grad_weight_stride_0}}, {total}, {total_2}, {total_3});
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_norm_backward_3_large(W* grad_weight, const float* total, const float* total_2, const float* total_3,
                                 int64_t grad_weight_stride_0) {
   poly_norm_backward_3_elements<1, 4, int64_t>({grad_weight, {grad_weight_stride_0}}, {total}, {total_2}, {total_3});

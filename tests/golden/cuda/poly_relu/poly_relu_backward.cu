@@ -324,28 +324,28 @@ KW_DEVICE void poly_relu_backward_2_elements(kw::Tensor<W, 1> grad_weight, kw::T
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_backward_2(W* grad_weight, const float* reduced, const float* reduced_2, const float* reduced_3) {
   poly_relu_backward_2_elements<kw::vector_length<W>(), 16, int64_t>({grad_weight, {1}}, {reduced}, {reduced_2},
                                                                      {reduced_3});
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_backward_2_unaligned(W* grad_weight, const float* reduced, const float* reduced_2,
                                     const float* reduced_3) {
   poly_relu_backward_2_elements<1, 4, int64_t>({grad_weight, {1}}, {reduced}, {reduced_2}, {reduced_3});
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_backward_2_strided(W* grad_weight, const float* reduced, const float* reduced_2, const float* reduced_3,
                                   int64_t grad_weight_stride_0) {
   poly_relu_backward_2_elements<1, 4, int>({grad_weight, {grad_weight_stride_0}}, {reduced}, {reduced_2}, {reduced_3});
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_backward_2_large(W* grad_weight, const float* reduced, const float* reduced_2, const float* reduced_3,
                                 int64_t grad_weight_stride_0) {
   poly_relu_backward_2_elements<1, 4, int64_t>({grad_weight, {grad_weight_stride_0}}, {reduced}, {reduced_2},

@@ -138,21 +138,21 @@ KW_DEVICE void poly_relu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_forward(const T* x, const W* weight, const W* bias, T* y, int64_t n, int64_t weight_stride_0) {
   poly_relu_forward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 0, 1}}, {weight, {weight_stride_0}},
                                                                   {bias, {0}}, {y, {0, 0, 1}}, 1, 1, n);
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_forward_unaligned(const T* x, const W* weight, const W* bias, T* y, int64_t n, int64_t weight_stride_0) {
   poly_relu_forward_elements<1, 4, int64_t>({x, {0, 0, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, 0, 1}}, 1,
                                             1, n);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_forward_strided(const T* x, const W* weight, const W* bias, T* y, int batch, int seq, int hidden,
                                int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2, int64_t weight_stride_0,
                                int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2) {
@@ -161,7 +161,7 @@ void poly_relu_forward_strided(const T* x, const W* weight, const W* bias, T* y,
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void poly_relu_forward_large(const T* x, const W* weight, const W* bias, T* y, int64_t batch, int64_t seq,
                              int64_t hidden, int64_t x_stride_0, int64_t x_stride_1, int64_t x_stride_2,
                              int64_t weight_stride_0, int64_t y_stride_0, int64_t y_stride_1, int64_t y_stride_2) {

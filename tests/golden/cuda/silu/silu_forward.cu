@@ -99,7 +99,7 @@ KW_DEVICE void silu_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tenso
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void silu_forward(const T* x, T* y, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
   silu_forward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 1}}, {y, {0, 1}}, 1, whole);
@@ -108,20 +108,20 @@ void silu_forward(const T* x, T* y, int64_t n) {
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void silu_forward_unaligned(const T* x, T* y, int64_t n) {
   silu_forward_elements<1, 4, int64_t>({x, {0, 1}}, {y, {0, 1}}, 1, n);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void silu_forward_strided(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t x_stride_1,
                           int64_t y_stride_0, int64_t y_stride_1) {
   silu_forward_elements<1, 4, int>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}}, rows, cols);
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void silu_forward_large(const T* x, T* y, int64_t rows, int64_t cols, int64_t x_stride_0, int64_t x_stride_1,
                         int64_t y_stride_0, int64_t y_stride_1) {
   silu_forward_elements<1, 4, int64_t>({x, {x_stride_0, x_stride_1}}, {y, {y_stride_0, y_stride_1}}, rows, cols);

@@ -115,7 +115,7 @@ KW_DEVICE void softplus_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void softplus_backward(const T* x, const T* d_y, T* grad_x, int64_t n, T32 threshold) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
   softplus_backward_elements<kw::vector_length<T>(), 16, int64_t>({x, {0, 1}}, {d_y, {0, 1}}, {grad_x, {0, 1}}, 1,
@@ -126,13 +126,13 @@ void softplus_backward(const T* x, const T* d_y, T* grad_x, int64_t n, T32 thres
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void softplus_backward_unaligned(const T* x, const T* d_y, T* grad_x, int64_t n, T32 threshold) {
   softplus_backward_elements<1, 4, int64_t>({x, {0, 1}}, {d_y, {0, 1}}, {grad_x, {0, 1}}, 1, n, threshold);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void softplus_backward_strided(const T* x, const T* d_y, T* grad_x, int rows, int cols, int64_t x_stride_0,
                                int64_t x_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                                int64_t grad_x_stride_1, T32 threshold) {
@@ -141,7 +141,7 @@ void softplus_backward_strided(const T* x, const T* d_y, T* grad_x, int rows, in
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void softplus_backward_large(const T* x, const T* d_y, T* grad_x, int64_t rows, int64_t cols, int64_t x_stride_0,
                              int64_t x_stride_1, int64_t d_y_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_0,
                              int64_t grad_x_stride_1, T32 threshold) {

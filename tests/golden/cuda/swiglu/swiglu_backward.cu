@@ -137,7 +137,7 @@ KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw:
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_backward(const T* gate, const T* up, const T* d_y, T* grad_gate, T* grad_up, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
   swiglu_backward_elements<kw::vector_length<T>(), 16, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {d_y, {0, 0, 1}},
@@ -150,14 +150,14 @@ void swiglu_backward(const T* gate, const T* up, const T* d_y, T* grad_gate, T* 
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_backward_unaligned(const T* gate, const T* up, const T* d_y, T* grad_gate, T* grad_up, int64_t n) {
   swiglu_backward_elements<1, 4, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {d_y, {0, 0, 1}}, {grad_gate, {0, 0, 1}},
                                           {grad_up, {0, 0, 1}}, 1, 1, n);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_backward_strided(const T* gate, const T* up, const T* d_y, T* grad_gate, T* grad_up, int batch, int seq,
                              int intermediate, int64_t gate_stride_0, int64_t gate_stride_1, int64_t gate_stride_2,
                              int64_t up_stride_0, int64_t up_stride_1, int64_t up_stride_2, int64_t d_y_stride_0,
@@ -173,7 +173,7 @@ void swiglu_backward_strided(const T* gate, const T* up, const T* d_y, T* grad_g
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_backward_large(const T* gate, const T* up, const T* d_y, T* grad_gate, T* grad_up, int64_t batch,
                            int64_t seq, int64_t intermediate, int64_t gate_stride_0, int64_t gate_stride_1,
                            int64_t gate_stride_2, int64_t up_stride_0, int64_t up_stride_1, int64_t up_stride_2,

@@ -112,7 +112,7 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
 }
 
 // Tensors without gaps, all in the same order: one run of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_forward(const T* gate, const T* up, T* y, int64_t n) {
   const int64_t whole = n / kw::vector_length<T>() * kw::vector_length<T>();
   swiglu_forward_elements<kw::vector_length<T>(), 16, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {y, {0, 0, 1}}, 1, 1,
@@ -123,13 +123,13 @@ void swiglu_forward(const T* gate, const T* up, T* y, int64_t n) {
 }
 
 // The same, an element at a time.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_forward_unaligned(const T* gate, const T* up, T* y, int64_t n) {
   swiglu_forward_elements<1, 4, int64_t>({gate, {0, 0, 1}}, {up, {0, 0, 1}}, {y, {0, 0, 1}}, 1, 1, n);
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_forward_strided(const T* gate, const T* up, T* y, int batch, int seq, int intermediate,
                             int64_t gate_stride_0, int64_t gate_stride_1, int64_t gate_stride_2, int64_t up_stride_0,
                             int64_t up_stride_1, int64_t up_stride_2, int64_t y_stride_0, int64_t y_stride_1,
@@ -140,7 +140,7 @@ void swiglu_forward_strided(const T* gate, const T* up, T* y, int batch, int seq
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void swiglu_forward_large(const T* gate, const T* up, T* y, int64_t batch, int64_t seq, int64_t intermediate,
                           int64_t gate_stride_0, int64_t gate_stride_1, int64_t gate_stride_2, int64_t up_stride_0,
                           int64_t up_stride_1, int64_t up_stride_2, int64_t y_stride_0, int64_t y_stride_1,

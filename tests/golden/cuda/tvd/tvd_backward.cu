@@ -118,7 +118,7 @@ KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> p, kw::Tenso
 }
 
 // Vectors along the innermost axis.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void tvd_backward(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab, int64_t p_stride_0,
                   int64_t q_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
   tvd_backward_elements<kw::vector_length<T>(), 16, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}}, {d_y},
@@ -127,7 +127,7 @@ void tvd_backward(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, in
 }
 
 // Rows of whole halves of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void tvd_backward_halves(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
                          int64_t p_stride_0, int64_t q_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
   tvd_backward_elements_by_rows<kw::vector_part<2, T>(), 16, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
@@ -136,7 +136,7 @@ void tvd_backward_halves(const T* p, const T* q, const T* d_y, T* grad_p, T* gra
 }
 
 // Rows of whole quarters of vectors.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void tvd_backward_quarters(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
                            int64_t p_stride_0, int64_t q_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
   tvd_backward_elements_by_rows<kw::vector_part<4, T>(), 16, false, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
@@ -145,7 +145,7 @@ void tvd_backward_quarters(const T* p, const T* q, const T* d_y, T* grad_p, T* g
 }
 
 // Rows that begin anywhere: vectors of memory, of which rows have parts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void tvd_backward_ragged(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
                          int64_t p_stride_0, int64_t q_stride_0, int64_t grad_p_stride_0, int64_t grad_q_stride_0) {
   tvd_backward_elements_by_rows<kw::vector_length<T>(), 16, true, int>({p, {p_stride_0, 1}}, {q, {q_stride_0, 1}},
@@ -154,7 +154,7 @@ void tvd_backward_ragged(const T* p, const T* q, const T* d_y, T* grad_p, T* gra
 }
 
 // Any strides.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void tvd_backward_strided(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int tokens, int vocab,
                           int64_t p_stride_0, int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1,
                           int64_t grad_p_stride_0, int64_t grad_p_stride_1, int64_t grad_q_stride_0,
@@ -165,7 +165,7 @@ void tvd_backward_strided(const T* p, const T* q, const T* d_y, T* grad_p, T* gr
 }
 
 // More elements than an int counts.
-KW_KERNEL(256, 1)
+KW_KERNEL(128, 1)
 void tvd_backward_large(const T* p, const T* q, const T* d_y, T* grad_p, T* grad_q, int64_t tokens, int64_t vocab,
                         int64_t p_stride_0, int64_t p_stride_1, int64_t q_stride_0, int64_t q_stride_1,
                         int64_t grad_p_stride_0, int64_t grad_p_stride_1, int64_t grad_q_stride_0,
