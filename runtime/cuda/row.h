@@ -42,6 +42,15 @@ KW_DEVICE constexpr bool fits_beside() {
   return (static_cast<int>(sizeof(Types)) + ...) * kElements <= 192;
 }
 
+// Whether a thread that has so many elements of each of these has few registers left: it holds many that take a
+// register each; or rows have edges (kEdges), which take some, as does rounding to anything but bf16.
+template <int kElements, bool kEdges, class... Types>
+KW_DEVICE constexpr bool is_full() {
+  const bool wide = ((sizeof(Types) >= 4) || ...);
+  return (wide && (static_cast<int>(sizeof(Types)) + ...) * kElements >= 192) ||
+         (kEdges && !(is_same<Types, bf16> && ...));
+}
+
 // What a sum over several tiles of terms is kept in: tiles of a long row are added in double.
 template <bool kLong, class T>
 using Total = typename choice_of<kLong && is_same<T, float>, double, T>::type;

@@ -56,6 +56,19 @@ KW_DEVICE Index anew(Index number) {
 #endif
   return number;
 }
+// Likewise for the lane of a thread in its row. kFull: the whole block has the row, and few registers beside it. For
+// sm_90 not even the lane is kept there: it is read again.
+template <bool kFull, class Index>
+KW_DEVICE Index lane_anew(Index lane) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+  if constexpr (kFull) {
+    int again;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(again));
+    return again;
+  }
+#endif
+  return anew(lane);
+}
 
 // An array that all threads of a block see: elements by [], a further one by +.
 template <class T>

@@ -41,6 +41,10 @@ template <class Index>
 KW_DEVICE Index anew(Index number) {
   return number;
 }
+template <bool kFull, class Index>
+KW_DEVICE Index lane_anew(Index lane) {
+  return kFull ? static_cast<Index>(thread()) : lane;
+}
 
 namespace emulate {
 

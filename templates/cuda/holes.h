@@ -13,7 +13,7 @@
 
 namespace kw_holes {
 constexpr int elements = 1, points = 1, length = 1, first = 0, end = 1, step = 1, workers = 1, parts = 1, lane = 0,
-              next = 1;
+              next = 1, anew = 0;
 }
 
 constexpr int lanes_of_row = 32, cached = 0;

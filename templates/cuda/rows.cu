@@ -65,7 +65,7 @@ template <int kVector, int kVectors, int kPieces, bool kStreamed, class Index>
 KW_DEVICE void stages(Index lanes, Index lane, Index end, Index tiles, kw::Edges<kVector, true, Index> edges, bool edge) {
   // Over the row. Where its elements lie is not kept in registers from stage to stage.
 // skeleton stage
-lane = kw::anew(lane);
+lane = KW_EXPRESSION(anew);
 for (Index tile = 0; tile < tiles; ++tile) {
   KW_STATEMENTS(fetch)
   KW_STATEMENTS(before)

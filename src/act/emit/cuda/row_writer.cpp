@@ -146,7 +146,9 @@ void RowWriter::write_stage(const Stage& stage, StageText& text) {
 
 void RowWriter::write_loop(const Stage& stage, StageText& text) {
   text.loops = true;
-  text.only_reduces = stage.stores.empty() && stage.accumulates.empty();
+  const bool is_last = std::none_of(kernel_.stages.begin(), kernel_.stages.end(),
+                                    [&](const Stage& other) { return &other > &stage && !other.loop.empty(); });
+  text.holds_on = stage.accumulates.empty() && (stage.stores.empty() || !is_last);
   std::set<ValueId> stored;
   for (const Store& s : stage.stores) stored.insert(s.value);
   define(text.body, defined_roots(stage), stored);

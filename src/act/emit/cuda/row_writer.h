@@ -15,7 +15,7 @@ class RowWriter : public Writer {
   struct StageText {
     bool loops = false;
     bool reduces = false;           // over the block
-    bool only_reduces = false;      // and stores nothing: all that is held is wanted by a later stage
+    bool holds_on = false;          // all that is held is wanted by a later stage
     Lines before;                   // the loop: values of the point, accumulators
     Lines before_tile, after_tile;  // partial results
     Body body;

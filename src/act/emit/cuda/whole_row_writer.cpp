@@ -1,5 +1,7 @@
 #include "act/emit/cuda/whole_row_writer.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace kw::act::cuda {
@@ -25,10 +27,12 @@ Lines WholeRowWriter::frame(const Lines& point) {
   else
     edges.line(edges_of(row_axes(), "lane"));
   text_.ragged = begins_alike() && !plan_.has_parts;
+  Lines before = caches(sums_room());
+  if (is_scarce()) before.line("constexpr bool kFull = kBlockRow && " + full() + ";");
   Skeleton skeleton = kernel_skeleton(kFile, "rows", edges, point);
   skeleton.expression("length", names_.product(row_axes()))
       .statements("outside", outside("!kBlockRow && !inside", point))
-      .statements("caches", caches(sums_room()));
+      .statements("caches", before);
   if (plan_.accumulates)
     skeleton.statements("sum_tiles", sum_tiles()).statements("ahead", ahead()).statements("advance", advance());
   return skeleton.fill();
@@ -38,13 +42,32 @@ std::string WholeRowWriter::keeps() const {
   return plan_.accumulates ? "!kStreamed && kPlace == kw::Place::Registers" : "";
 }
 
+// Whether a thread that holds much of a row may want the registers of its lane: beside sums of columns, and where it
+// has read what only a later stage uses.
+bool WholeRowWriter::is_scarce() const {
+  const auto is_early = [](const Held& held) { return *held.stages.begin() > 0; };
+  if (plan_.accumulates) return text_.column_sums > 0 && !held_.empty();
+  return std::any_of(held_.begin(), held_.end(), is_early);
+}
+
+std::string WholeRowWriter::full() const {
+  const int columns = text_.column_sums;
+  const bool much = columns > 0 && (text_.live > 2 || columns + text_.other_sums > 3);
+  std::string types;
+  for (const Held& held : held_) types += ", " + types_.stored(buffer(held.buffer).type);
+  const std::string edges = much ? "kRagged" : columns > 1 ? "kRagged && kStreamed" : "false";
+  return "kw::is_full<kElements, " + edges + types + ">()";
+}
+
 // ---- stages ----
 
 Lines WholeRowWriter::stage_loop(const StageText& stage, size_t number) {
   const Axes row = row_axes();
   const Lines position = row.size() > 1 ? positions("element", row, true) : Lines{};
+  const bool again = is_scarce() && (plan_.accumulates || number > 0);  // a stage is before it
   return stage_skeleton(kFile, stage, fetch(number, position))
-      .expression("lane", stage.only_reduces ? "kw::anew(lane)" : "lane")
+      .expression("anew", again ? "kw::lane_anew<kFull>(lane)" : "kw::anew(lane)")
+      .expression("lane", stage.holds_on ? "kw::anew(lane)" : "lane")
       .statements("position", used(position, stage.body.all()))
       .fill();
 }

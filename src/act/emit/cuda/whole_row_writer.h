@@ -22,6 +22,8 @@ class WholeRowWriter final : public RowWriter {
   void sums_of_row(const Accumulate& sum, StageText& text) override;
   std::string beside(BufferId id, const std::vector<Index>& at) override;
 
+  bool is_scarce() const;
+  std::string full() const;  // as a condition of C++
   Lines fetch(size_t number, const Lines& position) const;
   std::string bytes_of_sums() const;
   std::string sums_room() const;

@@ -60,6 +60,7 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
   constexpr bool kAhead = !kStreamed;
   const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)));
   const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, kRagged, TW, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, T32> grad_alpha_slices_total = 0;
   kw::Total<true, T32> grad_shift_slices_total = 0;
@@ -161,7 +162,7 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
     }
     const T32 alpha_i = kw::load(alpha.at(0));
     const T32 shift_i = kw::load(shift.at(0));
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL

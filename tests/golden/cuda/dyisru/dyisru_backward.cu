@@ -57,6 +57,7 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
   constexpr bool kAhead = !kStreamed;
   const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)));
   const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, kRagged && kStreamed, TW, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, T32> grad_alpha_slices_total = 0;
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> v8_slices_sums(v8_slices.at(kw::block()), 0, length, sum_tiles,
@@ -156,7 +157,7 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
       landing = (landing + 1) % kRowsAhead;
     }
     const T32 alpha_i = kw::load(alpha.at(0));
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL

@@ -56,6 +56,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
   constexpr bool kAhead = !kStreamed;
   const Index most = kw::dynamic_bytes() / (kElements * kw::threads() * static_cast<int>(sizeof(WT32) + sizeof(WT32)));
   const Index sum_tiles = kStreamed && kPlace == kw::Place::Shared && most < tiles ? most : tiles;
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, kRagged && kStreamed, WT, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Total<true, WT32> grad_alpha_slices_total = 0;
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> v6_slices_sums(v6_slices.at(kw::block()), 0, length, sum_tiles,
@@ -155,7 +156,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
       landing = (landing + 1) % kRowsAhead;
     }
     const W32 alpha_i = kw::load(alpha.at(0));
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL

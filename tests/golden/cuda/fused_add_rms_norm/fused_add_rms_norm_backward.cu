@@ -63,6 +63,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0));
   const auto y1_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(WT32)) : 0) + cached * static_cast<int>(sizeof(WT)));
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, kRagged, WT, T, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<WT32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, sum_tiles, tiles);
@@ -169,7 +170,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     }
     const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     kw::Total<kStreamed, float> sum_total = 0;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -233,7 +234,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(hidden));
     const float factor = 2.0f * quotient;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

@@ -79,7 +79,7 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
     KW_UNROLL
     for (int v = 0; v < kPieces; ++v) {
       const bool whole = v < kVectors;
-      const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
+      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
         kw::Vector<T, kVector> y1_v;
         KW_UNROLL

@@ -62,6 +62,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(T32) + sizeof(T32)) : 0) + cached *
       static_cast<int>(sizeof(T)));
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, kRagged && kStreamed, T, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<T32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, sum_tiles, tiles);
@@ -160,7 +161,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, T32> sum_total = 0;
     kw::Total<kStreamed, T32> sum_2_total = 0;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -221,7 +222,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     const T32 quotient_2 = kw::divide(sum_2, T32(cols));
     const T32 product_6 = T32(0.0) * quotient;
     const T32 sum_4 = quotient_2 + product_6;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

@@ -39,6 +39,7 @@ KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<co
   const Index length = vocab, points = tokens;
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
   const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, false, T, T>();
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
@@ -95,7 +96,7 @@ KW_DEVICE void log_softmax_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<co
   const float sum_exp_i = kw::load(sum_exp.at(token));
   const float quotient = kw::divide(sum, sum_exp_i);
   const float maximum_i = kw::load(maximum.at(token));
-  lane = kw::anew(lane);
+  lane = kw::lane_anew<kFull>(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
     if (kStreamed) {
       KW_UNROLL

@@ -58,6 +58,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0) + cached * static_cast<int>(sizeof(T)));
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, false, T, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<float, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                               length, sum_tiles, tiles);
@@ -153,7 +154,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     }
     const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     kw::Total<kStreamed, float> sum_total = 0;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -205,7 +206,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(hidden));
     const float factor = 2.0f * quotient;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

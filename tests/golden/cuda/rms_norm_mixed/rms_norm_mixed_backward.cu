@@ -56,6 +56,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(W32)) : 0) + cached * static_cast<int>(sizeof(T)));
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, false, T, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<W32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                             length, sum_tiles, tiles);
@@ -148,7 +149,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     }
     const float rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, float> d_rstd_total = 0;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -198,7 +199,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
     const float product_4 = product * product_3;
     const float quotient = kw::divide(product_4, float(cols));
     const float factor = 2.0f * quotient;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL

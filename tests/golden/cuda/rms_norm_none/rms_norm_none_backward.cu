@@ -54,6 +54,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0));
   const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? sum_tiles *
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + cached * static_cast<int>(sizeof(TW)));
+  constexpr bool kFull = kBlockRow && kw::is_full<kElements, false, TW, T>();
   kw::Edges<kVector, kRagged, Index> edges(0, length, lane);
   kw::Sums<TW32, kVector, kVectors, kPlace, kRagged> grad_weight_slices_sums(grad_weight_slices.at(kw::block()), 0,
                                                                              length, sum_tiles, tiles);
@@ -146,7 +147,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     }
     const T32 rstd_i = kw::load(rstd.at(row));
     kw::Total<kStreamed, T32> sum_sum_total = 0;
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
         KW_UNROLL
@@ -198,7 +199,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
     const T32 product_6 = kw::round_to<T>(product_5 * rstd_i);
     const T32 d_mean_square = kw::round_to<T>(product_4 * product_6);
     const T32 quotient = kw::round_to<T>(kw::divide(d_mean_square, T32(cols)));
-    lane = kw::anew(lane);
+    lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (kStreamed) {
         KW_UNROLL
