@@ -197,6 +197,7 @@ class Sums {
   // Vectors begin anywhere: neighbours write neighbours, of which other threads have the sums.
   template <class Index>
   KW_DEVICE void finish_ragged(const Edges<kVector, kRagged, Index>& edges) {
+    if (edges.at >= 0) store(slice_ + edges.at, edge_);
     const Shared<T> room = dynamic_shared<T>(offset_);
     barrier();
     if (kPlace == Place::Registers) {
@@ -205,17 +206,15 @@ class Sums {
         dynamic_shared<Packet>(offset_)[i * threads() + thread()] = values_[i];
       barrier();
     }
-    const int64_t end = Edges<kVector, kRagged, int64_t>::end(columns_);
     for (int vector = 0; vector < tiles_ * kVectors; ++vector) {
       KW_UNROLL
       for (int i = 0; i < kVector; ++i) {
         const int element = i * threads() + thread(), owner = element / kVector, k = element % kVector;
-        const int64_t first = (static_cast<int64_t>(vector) * threads() + owner) * kVector + edges.head;
+        const int64_t first = static_cast<int64_t>(vector * threads() + owner) * kVector + edges.head;
         const int slot = ((vector * kParts + k / kPacket) * threads() + owner) * kPacket + k % kPacket;
-        if (first < end) store(slice_ + first + k, T(room[slot]));
+        if (first + kVector <= columns_) store(slice_ + first + k, T(room[slot]));
       }
     }
-    if (edges.at >= 0) store(slice_ + edges.at, edge_);
   }
   KW_DEVICE void add_to_slice(int v, int64_t column, const Vector<T, kVector>& terms) const {
     if constexpr (kRagged || kAtomic) {
