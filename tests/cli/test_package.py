@@ -159,4 +159,4 @@ def test_a_package_leaves_out_kernels_that_compile_for_long_unless_a_schedule_as
 
     assert ragged() == ["_short", "_streamed"]
     (tmp_path / "kernels" / "softmax" / "schedules.yaml").write_text(HELD)
-    assert ragged() == ["_short", "", "_long", "_wide", "_streamed"]
+    assert ragged() == ["_short", "", "_long", "_longest", "_wide", "_streamed"]
