@@ -35,6 +35,13 @@ class NarrowFloat {
   double overflow_;
 };
 
+// Of a value that is computed in f64, as the oracle's own is: its last places, and of a subnormal number the last one.
+double last_places(double value, double places) {
+  const double error = scaled(value, places * unit_roundoff(DType::F64));
+  const bool subnormal = value != 0 && std::fabs(value) < std::numeric_limits<double>::min();
+  return subnormal ? std::max(error, std::numeric_limits<double>::denorm_min()) : error;
+}
+
 bool is_narrow(DType type) { return is_floating(type) && opmath(type) == DType::F32 && type != DType::F32; }
 
 }  // namespace
@@ -64,7 +71,7 @@ double unit_roundoff(DType type) {
 void round_with_bounds(DType type, Exactness exactness, double* values, double* spreads, int64_t n) {
   if (exactness == Exactness::Moved || is_weak(type)) return;
   // The oracle works in fp64: where the kernel does too, its own last places are part of the difference.
-  const double own_error = type == DType::F64 ? 2 * unit_roundoff(DType::F64) : 0;
+  const bool as_exact = type == DType::F64;
   for (int64_t i = 0; i < n; ++i) {
     const double exact = values[i];
     // Nothing known times an infinite uncertainty: anything.
@@ -76,10 +83,10 @@ void round_with_bounds(DType type, Exactness exactness, double* values, double* 
     } else if (spread > 0) {
       bound = std::max(gap(round_through(type, exact + spread), rounded),
                        gap(round_through(type, exact - spread), rounded));
-      if (own_error > 0) bound += scaled(exact, own_error);
+      if (as_exact) bound += last_places(exact, 2);
     }
     if (exactness == Exactness::Fusible && type == opmath(type)) {
-      const double unrounded = type == DType::F64 ? scaled(rounded, unit_roundoff(type)) : gap(exact, rounded);
+      const double unrounded = as_exact ? last_places(rounded, 1) : gap(exact, rounded);
       if (std::isfinite(rounded)) bound = std::max(bound, spread + unrounded);
     }
     values[i] = rounded;

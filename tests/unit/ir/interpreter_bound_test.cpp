@@ -284,6 +284,20 @@ TEST(InterpreterBound, AnOrderOfFactorsThatLosesWhatTheGraphsOwnKeepsIsNot) {
   EXPECT_FALSE(compare(product_of_three(DType::F32, 1e30, 1e-30, 1e30), Values{kInf}, DType::F32).within());
 }
 
+TEST(InterpreterBound, SubnormalProductsOfDoublesLoseTheirLastPlaceToo) {
+  std::mt19937 generator(1);
+  std::uniform_real_distribution<double> uniform(1, 2);
+  int differing = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const double x = uniform(generator) * 1e-160, y = uniform(generator) * 1e-150, z = uniform(generator);
+    differing += x * y * z != x * (y * z);
+    const Array out = product_of_three(DType::F64, x, y, z);
+    EXPECT_TRUE(compare(out, Values{x * (y * z)}, DType::F64).within());
+    EXPECT_LE(out.bounds[0], 8 * std::numeric_limits<double>::denorm_min());
+  }
+  EXPECT_GT(differing, 100);
+}
+
 TEST(InterpreterBound, ProductsThatAreRoundedToANarrowTypeHaveOneOrder) {
   EXPECT_EQ(product_of_three(DType::BF16, bf16(1.3), bf16(1.7), bf16(0.9)).bounds, Values{0});
 }
