@@ -382,9 +382,14 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   // One element, two along every axis, three, each drawn several times: what a sum over many hides, a sum over few
   // shows. A logarithm is seen where numbers are positive, and a rounding before a scalar where that is not one or a
   // half. Where all becomes one number, the roundings on the way to it move it beyond its bound in few draws.
+  // Numbers whose sums or products leave a type's range in one order of computing and not in another are few.
+  constexpr int kLargeDraws = 12;
   const bool is_total = std::all_of(subject.forward.outputs.begin(), subject.forward.outputs.end(),
                                     [&](const ir::Output& output) { return output.dims.empty(); });
-  for (std::size_t m = 0; m < mixtures.size(); ++m)
+  for (std::size_t m = 0; m < mixtures.size(); ++m) {
+    for (int draw = 0; draw < kLargeDraws; ++draw)
+      if (Sizes sizes = fitted(subject, "", 0, 2); admits(subject, sizes, options.most_elements))
+        add({.types = mixtures[m], .sizes = std::move(sizes), .values = Values::Large});
     for (int draw = 0; draw < (is_total ? 72 : 36); ++draw) {
       const Sizes sizes = fitted(subject, "", 0, draw < 18 ? 1 + draw % 3 : 2);
       if (!admits(subject, sizes, options.most_elements)) continue;
@@ -401,6 +406,7 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
            .other_scalars = other_scalars,
            .landmark = at_thresholds && draw >= 27 ? draw - 27 : -1});
     }
+  }
   for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
     add({.types = mixtures[0], .sizes = shape});
   // An axis of one in dense tensors, with others that vectors serve or not: its index may be left out.

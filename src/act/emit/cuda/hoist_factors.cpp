@@ -42,7 +42,7 @@ class Hoister {
       opened.insert(o);
       return true;
     });
-    if (parts.factors.size() < 2 || parts.terms.empty()) return;
+    if (parts.factors.size() < 2 || parts.terms.size() != 1) return;
     taken_.insert(opened.begin(), opened.end());
     const ValueId factor = product_of(parts.factors, v), term = product_of(parts.terms, v);
     kernel_.values[static_cast<size_t>(v)].what = Map{Op::Mul, {term, factor}};

@@ -1,8 +1,10 @@
 #include "act/emit/cuda/part_writer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "act/emit/words.h"
+#include "base/text.h"
 
 namespace kw::act::cuda {
 namespace {
@@ -156,13 +158,32 @@ Lines PartWriter::ahead() {
 }
 
 // ---- sums over a tile ----
-// Factors that a part has in common wait until its tile is summed; sums of the same terms are one.
+// Factors that a part has in common wait until its tile is summed where a sum over the part has the other terms: both
+// are one sum then, and none leaves its type's range that is not wanted by itself.
+
+std::vector<ValueId> PartWriter::terms_of_sum(const Accumulate& sum) const {
+  Factored product = factored(kernel_, sum.value, nest_.inner, [&](ValueId v) {
+    const std::vector<ValueId>& operands = std::get<Map>(kernel_[v].what).args;
+    return std::all_of(operands.begin(), operands.end(), [&](ValueId o) { return has(kernel_[o].axes, nest_.inner); });
+  });
+  if (!product.factors.empty()) return {sum.value};
+  std::sort(product.terms.begin(), product.terms.end());
+  return product.terms;
+}
 
 Factored PartWriter::product_of(ValueId v) const {
-  Factored parts = factored(kernel_, v, nest_.inner, [](ValueId) { return true; });
-  if (parts.terms.empty()) return {{}, {v}};
+  std::set<std::vector<ValueId>> wanted;
+  std::set<ValueId> whole;  // terms that stay as they are
+  for (const Stage& stage : kernel_.stages)
+    for (const Accumulate& sum : stage.accumulates)
+      if (kind_of(plan_, sum) == SumKind::Segment) {
+        const std::vector<ValueId> terms = terms_of_sum(sum);
+        whole.insert(terms.begin(), terms.end());
+        wanted.insert(terms);
+      }
+  Factored parts = factored(kernel_, v, nest_.inner, [&](ValueId o) { return !whole.contains(o); });
   std::sort(parts.terms.begin(), parts.terms.end());
-  return parts;
+  return wanted.contains(parts.terms) ? parts : Factored{{}, {v}};
 }
 
 std::optional<Factored> PartWriter::summed_product(ValueId r) const {
@@ -197,8 +218,10 @@ std::string PartWriter::tile_sum(const Factored& product, const std::string& typ
   auto sum = known.find({product.terms, type});
   if (sum == known.end()) {
     const std::string part = names_.fresh(name + "_part");
-    std::string term;
-    for (ValueId v : product.terms) term += (term.empty() ? "" : " * ") + values_.expressions.factor(v, type);
+    std::vector<std::string> factors;
+    for (ValueId v : product.terms) factors.push_back(values_.expressions.factor(v, type));
+    const bool is_one = product.terms.size() == 1;
+    const std::string term = is_one ? values_.expressions.as(product.terms[0], type) : join(factors, " * ");
     text.before_tile.line(type + " " + part + " = 0;");
     text.body.element.line(part + " += " + term + ";");
     sum = known.emplace(std::pair(product.terms, type), part).first;

@@ -35,6 +35,7 @@ class PartWriter final : public RowWriter {
   Lines ahead();
 
   // ---- sums over a tile ----
+  std::vector<ValueId> terms_of_sum(const Accumulate& sum) const;
   Factored product_of(ValueId v) const;
   std::optional<Factored> summed_product(ValueId r) const;  // what is summed, where the reduction is a sum
   // The sum of a product over a tile, as an expression; `joined`: a function that joins what lanes have of it.

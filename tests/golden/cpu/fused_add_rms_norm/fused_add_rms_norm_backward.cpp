@@ -9,8 +9,7 @@
 //     h_2         = h * rstd
 //     grad_weight = W(sum(d_y0 * T(h_2), batch, seq))
 //     _1          = f32(T(d_y0 * weight))
-//     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden) * h)
-//     d_h         = _1 * rstd + _2
+//     d_h         = _1 * rstd + 2.0 * (-0.5 * sum(_1 * h_2, hidden) * rstd^2 / size(hidden) * h)
 //     d_residual  = d_y1 + T(d_h)
 //   return grad_x = d_residual[batch, seq, hidden], grad_residual = d_residual[batch, seq, hidden],
 //          grad_weight
@@ -87,13 +86,13 @@ void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, kw::Tensor<
           const auto h_2 = h * rstd_i;
           const auto product_2 = kw::round_own<WT>(d_y0_i * kw::to<WT32>(kw::round_to<T>(h_2)));
           rounded_kept[i_hidden] = rounded;
-          terms[i_hidden - tile] = rounded * h;
+          terms[i_hidden - tile] = rounded * h_2;
           grad_weight_slices_row[i_hidden] += product_2;
         });
         sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
-      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);

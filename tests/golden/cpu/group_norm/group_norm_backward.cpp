@@ -9,15 +9,16 @@
 //     sizes batch = 16, channels = 320, height = 64, width = 64
 //     where channels % 32 == 0
 //     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
+//     _2     = _1 * rstd
 //     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
-//     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
-//     grad_norm.weight = W(sum(_2, batch, height, width))
-//     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _4     = _3 * rstd
-//     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _6     = _5 / size(height*width*(channels//32))
-//     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
+//     _3     = wide(d_y) * merge(_2, (channels_2, channels_3) -> channels)
+//     grad_norm.weight = W(sum(_3, batch, height, width))
+//     _4     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _5     = _4 * rstd
+//     _6     = -0.5 * sum(_4 * _2, height, width, channels_3) * rstd^2
+//     _7     = _6 / size(height*width*(channels//32))
+//     _8     = sum(_5, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _7
+//     grad_x = T(merge(_5 + 2.0 * (_7 * _1) - _8, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -91,10 +92,10 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
               const auto product = d_y_i * norm_weight_i;
-              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
-              sum_terms[i_width - tile] = product * difference;
+              const auto product_2 = (kw::to<T32>(x_row[i_width]) - mean_i) * rstd_i;
+              sum_terms[i_width - tile] = product * product_2;
               sum_2_terms[i_width - tile] = product * rstd_i;
-              grad_norm_weight_slices_terms[i_width - tile] = d_y_i * (difference * rstd_i);
+              grad_norm_weight_slices_terms[i_width - tile] = d_y_i * product_2;
               grad_norm_bias_slices_terms[i_width - tile] = d_y_i;
             });
             grad_norm_weight_slices(worker, channels_2, i_channels_3) += grad_norm_weight_slices_terms.total(end -
@@ -107,7 +108,7 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
       }
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
-      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i) / T32(height * width * (channels / 32));
       const T32 sum_3 = sum_2 / T32(height * width * (channels / 32)) + T32(0.0) * quotient;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {
@@ -120,8 +121,8 @@ void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1> n
             kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);
             const auto grad_x_tile = grad_x_block.row();
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
-              const auto product_2 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
-              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_2;
+              const auto product_3 = T32(2.0) * (quotient * (kw::to<T32>(x_row[i_width]) - mean_i));
+              const auto sum_4 = kw::to<T32>(d_y_row[i_width]) * norm_weight_i * rstd_i + product_3;
               grad_x_tile[i_width - tile] = sum_4 - sum_3;
             });
             grad_x_block.finish(end - tile);

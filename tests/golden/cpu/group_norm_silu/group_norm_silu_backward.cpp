@@ -10,18 +10,19 @@
 //     sizes batch = 16, channels = 320, height = 64, width = 64
 //     where channels % 32 == 0
 //     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
-//     _2     = merge(_1 * rstd, (channels_2, channels_3) -> channels)
-//     _3     = wide(T(_2 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32)))
-//     _4     = sigmoid(_3)
-//     _5     = wide(T(wide(d_y) * _4 + wide(d_y) * _3 * _4 * (1.0 - _4)))
-//     grad_norm.bias = W(sum(_5, batch, height, width))
-//     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
-//     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _7     = _6 * rstd
-//     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _9     = _8 / size(height*width*(channels//32))
-//     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-//     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
+//     _2     = _1 * rstd
+//     _3     = merge(_2, (channels_2, channels_3) -> channels)
+//     _4     = wide(T(_3 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32)))
+//     _5     = sigmoid(_4)
+//     _6     = wide(T(wide(d_y) * _5 + wide(d_y) * _4 * _5 * (1.0 - _5)))
+//     grad_norm.bias = W(sum(_6, batch, height, width))
+//     grad_norm.weight = W(sum(_6 * _3, batch, height, width))
+//     _7     = split(_6 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _8     = _7 * rstd
+//     _9     = -0.5 * sum(_7 * _2, height, width, channels_3) * rstd^2
+//     _10    = _9 / size(height*width*(channels//32))
+//     _11    = sum(_8, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _10
+//     grad_x = T(merge(_8 + 2.0 * (_10 * _1) - _11, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -98,8 +99,7 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             kw::look_ahead(x_row, tile);
             kw::for_lanes<kByLanes>(tile, end, [&](auto i_width) KW_INLINE {
               const auto d_y_i = kw::to<T32>(d_y_row[i_width]);
-              const auto difference = kw::to<T32>(x_row[i_width]) - mean_i;
-              const auto product_2 = difference * rstd_i;
+              const auto product_2 = (kw::to<T32>(x_row[i_width]) - mean_i) * rstd_i;
               const auto rounded = kw::round_to<T>(product_2 * norm_weight_i + norm_bias_i);
               const auto sigmoid = kw::sigmoid(rounded);
               const auto sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
@@ -107,7 +107,7 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
               const auto product_3 = rounded_2 * norm_weight_i;
               const auto product = product_3 * rstd_i;
               product_kept[(i_channels_3 * height + i_height) * width + i_width] = product;
-              sum_terms[i_width - tile] = product_3 * difference;
+              sum_terms[i_width - tile] = product_3 * product_2;
               sum_2_terms[i_width - tile] = product;
               grad_norm_weight_slices_terms[i_width - tile] = rounded_2 * product_2;
               grad_norm_bias_slices_terms[i_width - tile] = rounded_2;
@@ -122,7 +122,7 @@ void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
       }
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
-      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(height * width * (channels / 32));
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i) / T32(height * width * (channels / 32));
       const T32 sum_4 = sum_2 / T32(height * width * (channels / 32)) + T32(0.0) * quotient;
       for (int64_t i_channels_3 = 0; i_channels_3 < channels_3; ++i_channels_3) {
         for (int64_t i_height = 0; i_height < height; ++i_height) {

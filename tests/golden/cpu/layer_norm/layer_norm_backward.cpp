@@ -5,12 +5,13 @@
 //     types T = bf16, W = bf16
 //     sizes rows = 8192, cols = 4096
 //     _1          = wide(x) - mean
+//     _2          = _1 * rstd
 //     grad_bias   = W(sum(wide(d_y), rows))
-//     _2          = wide(d_y) * cast(weight, T|f32)
-//     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
-//     _3          = _2 * rstd
-//     _4          = -0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols)
-//     grad_x      = T(_3 + 2.0 * (_4 * _1) - (sum(_3, cols) / size(cols) + 0.0 * _4))
+//     _3          = wide(d_y) * cast(weight, T|f32)
+//     grad_weight = W(sum(wide(d_y) * _2, rows))
+//     _4          = _3 * rstd
+//     _5          = -0.5 * sum(_3 * _2, cols) * rstd^2 / size(cols)
+//     grad_x      = T(_4 + 2.0 * (_5 * _1) - (sum(_4, cols) / size(cols) + 0.0 * _5))
 //   return grad_x, grad_weight, grad_bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -76,10 +77,10 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto d_y_i = kw::to<T32>(d_y_row[col]);
           const auto product = d_y_i * kw::to<T32>(weight_row[col]);
-          const auto difference = kw::to<T32>(x_row[col]) - mean_i;
-          sum_terms[col - tile] = product * difference;
+          const auto product_2 = (kw::to<T32>(x_row[col]) - mean_i) * rstd_i;
+          sum_terms[col - tile] = product * product_2;
           sum_2_terms[col - tile] = product * rstd_i;
-          grad_weight_slices_row[col] += d_y_i * (difference * rstd_i);
+          grad_weight_slices_row[col] += d_y_i * product_2;
           grad_bias_slices_row[col] += d_y_i;
         });
         sum_total += sum_terms.total(end - tile);
@@ -87,7 +88,7 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
       }
       const T32 sum = T32(sum_total);
       const T32 sum_2 = T32(sum_2_total);
-      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i * rstd_i) / T32(cols);
+      const T32 quotient = T32(-0.5) * sum * (rstd_i * rstd_i) / T32(cols);
       const T32 sum_3 = sum_2 / T32(cols) + T32(0.0) * quotient;
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
@@ -97,8 +98,8 @@ void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 1> w
         kw::look_ahead(grad_x_row, tile);
         kw::look_ahead(x_row, tile);
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
-          const auto product_2 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
-          const auto sum_4 = product_2 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
+          const auto product_3 = kw::to<T32>(d_y_row[col]) * kw::to<T32>(weight_row[col]) * rstd_i;
+          const auto sum_4 = product_3 + T32(2.0) * (quotient * (kw::to<T32>(x_row[col]) - mean_i));
           grad_x_tile[col - tile] = sum_4 - sum_3;
         });
         grad_x_block.finish(end - tile);

@@ -9,21 +9,22 @@
 //     weight_2    = f32(weight)
 //     _1          = h^2
 //     _2          = _1 * h
+//     _3          = _2 * rstd
+//     _4          = _1 * rstd_2
+//     _5          = h * rstd_3
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
-//     _4          = broadcast(f32(0.0), weight_0)
-//     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
-//     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
-//     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
-//     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
-//     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
-//     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
-//     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
-//     _12         = _10 * rstd + _11
-//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
-//     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
-//     d_weight    = _5 + _9 + _13
+//     _6          = f32(d_y) * gather(weight_2, 2, weight_0)
+//     _7          = broadcast(f32(0.0), weight_0)
+//     _8          = scatter_add(_7, 2, sum(f32(d_y) * _5, batch, seq, hidden), weight_0)
+//     _9          = f32(d_y) * gather(weight_2, 1, weight_0)
+//     _10         = _8 + scatter_add(_7, 1, sum(f32(d_y) * _4, batch, seq, hidden), weight_0)
+//     _11         = f32(d_y) * gather(weight_2, 0, weight_0)
+//     d_weight    = _10 + scatter_add(_7, 0, sum(f32(d_y) * _3, batch, seq, hidden), weight_0)
 //     grad_weight = W(d_weight)
+//     _12         = -0.5 * sum(_6 * _5, hidden) * rstd_3^2 / size(hidden) + _9 * rstd_2
+//     _13         = _12 + 2.0 * (-0.5 * sum(_9 * _4, hidden) * rstd_2^2 / size(hidden) * _1)
+//     _14         = _11 * rstd + 2.0 * (-0.5 * sum(_11 * _3, hidden) * rstd^2 / size(hidden) * _2)
+//     d_h         = _6 * rstd_3 + _14 * _1 + 2.0 * ((_13 + _14 * h) * h)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight, grad_bias[1]
 //
@@ -86,9 +87,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
       double sum_total = 0;
       double sum_2_total = 0;
       double sum_3_total = 0;
+      const float rstd_i = rstd(i_batch, i_seq);
       const float rstd_3_i = rstd_3(i_batch, i_seq);
       const float rstd_2_i = rstd_2(i_batch, i_seq);
-      const float rstd_i = rstd(i_batch, i_seq);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::TileSum<float, kTile, kByLanes> sum_terms;
@@ -102,13 +103,15 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
           const auto d_y_i = kw::to<float>(d_y_row[i_hidden]);
           const auto h = kw::to<float>(x_row[i_hidden]);
           const auto product = h * h;
-          const auto product_2 = product * h;
+          const auto product_2 = product * h * rstd_i;
+          const auto product_3 = h * rstd_3_i;
+          const auto product_4 = product * rstd_2_i;
           sum_terms[i_hidden - tile] = d_y_i * weight_2 * product_2;
-          sum_2_terms[i_hidden - tile] = d_y_i * weight_2_2 * h;
-          sum_3_terms[i_hidden - tile] = d_y_i * weight_2_3 * product;
-          sum_slices_terms[i_hidden - tile] = d_y_i * (h * rstd_3_i);
-          sum_slices_2_terms[i_hidden - tile] = d_y_i * (product * rstd_2_i);
-          sum_slices_3_terms[i_hidden - tile] = d_y_i * (product_2 * rstd_i);
+          sum_2_terms[i_hidden - tile] = d_y_i * weight_2_2 * product_3;
+          sum_3_terms[i_hidden - tile] = d_y_i * weight_2_3 * product_4;
+          sum_slices_terms[i_hidden - tile] = d_y_i * product_3;
+          sum_slices_2_terms[i_hidden - tile] = d_y_i * product_4;
+          sum_slices_3_terms[i_hidden - tile] = d_y_i * product_2;
           grad_bias_slices_terms[i_hidden - tile] = d_y_i;
         });
         sum_slices(worker) += sum_slices_terms.total(end - tile);
@@ -122,9 +125,9 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
       const float sum = float(sum_total);
       const float sum_2 = float(sum_2_total);
       const float sum_3 = float(sum_3_total);
-      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
-      const float quotient_2 = -0.5f * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / float(hidden);
-      const float quotient_3 = -0.5f * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / float(hidden);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i) / float(hidden);
+      const float quotient_2 = -0.5f * sum_2 * (rstd_3_i * rstd_3_i) / float(hidden);
+      const float quotient_3 = -0.5f * sum_3 * (rstd_2_i * rstd_2_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);

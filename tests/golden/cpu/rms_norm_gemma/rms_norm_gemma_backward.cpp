@@ -8,8 +8,8 @@
 //     normed      = x_float * rstd
 //     d_normed    = f32(d_y) * (1.0 + f32(weight))
 //     grad_weight = W(sum(f32(d_y) * normed, batch, seq))
-//     _1          = -0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden) * x_float
-//     d_x_float   = d_normed * rstd + 2.0 * _1
+//     _1          = 2.0 * (-0.5 * sum(d_normed * normed, hidden) * rstd^2 / size(hidden) * x_float)
+//     d_x_float   = d_normed * rstd + _1
 //     grad_x      = T(d_x_float)
 //   return grad_x, grad_weight
 //
@@ -73,13 +73,13 @@ void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
           const auto d_normed = d_y_i * (1.0f + kw::to<float>(weight_row[i_hidden]));
           const auto x_float = kw::to<float>(x_row[i_hidden]);
           const auto normed = x_float * rstd_i;
-          terms[i_hidden - tile] = d_normed * x_float;
+          terms[i_hidden - tile] = d_normed * normed;
           grad_weight_slices_row[i_hidden] += d_y_i * normed;
         });
         sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
-      const float quotient = -0.5f * sum * (rstd_i * rstd_i * rstd_i) / float(hidden);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i) / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);

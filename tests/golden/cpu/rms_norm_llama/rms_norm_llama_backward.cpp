@@ -8,7 +8,7 @@
 //     x_3         = x_2 * rstd
 //     grad_weight = W(sum(d_y * T(x_3), batch, seq))
 //     _1          = f32(T(d_y * weight))
-//     d_variance  = -0.5 * sum(_1 * x_2, hidden) * (rstd^2 * rstd)
+//     d_variance  = -0.5 * sum(_1 * x_3, hidden) * rstd^2
 //     d_x         = _1 * rstd + 2.0 * (d_variance / size(hidden) * x_2)
 //     grad_x      = T(d_x)
 //   return grad_x, grad_weight
@@ -80,13 +80,13 @@ void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 
           const auto x_3 = x_2 * rstd_i;
           const auto product_2 = kw::round_own<WT>(d_y_i * kw::to<WT32>(kw::round_to<T>(x_3)));
           rounded_kept[i_hidden] = rounded;
-          terms[i_hidden - tile] = rounded * x_2;
+          terms[i_hidden - tile] = rounded * x_3;
           grad_weight_slices_row[i_hidden] += product_2;
         });
         sum_total += terms.total(end - tile);
       }
       const float sum = float(sum_total);
-      const float d_variance = -0.5f * sum * (rstd_i * rstd_i * rstd_i);
+      const float d_variance = -0.5f * sum * (rstd_i * rstd_i);
       const float quotient = d_variance / float(hidden);
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);

@@ -5,10 +5,10 @@
 //     types T = bf16, W = f32
 //     sizes rows = 8192, cols = 4096
 //     h           = f32(x)
-//     grad_weight = W(sum(cast(d_y, W|f32) * cast(h * rstd, W|f32), rows))
-//     _1          = f32(cast(d_y, W|f32) * wide(weight))
-//     d_rstd      = sum(_1 * h, cols)
-//     d_h         = _1 * rstd + 2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols) * h)
+//     _1          = h * rstd
+//     grad_weight = W(sum(cast(d_y, W|f32) * cast(_1, W|f32), rows))
+//     _2          = f32(cast(d_y, W|f32) * wide(weight))
+//     d_h         = _2 * rstd + 2.0 * (-0.5 * sum(_2 * _1, cols) * rstd^2 / size(cols) * h)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight
 //
@@ -59,7 +59,7 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
       const auto x_row = x.row<kUnit>(row);
       const auto grad_weight_slices_row = grad_weight_slices.row<true>(worker);
       const auto grad_x_row = grad_x.row<kUnit>(row);
-      double d_rstd_total = 0;
+      double sum_total = 0;
       const float rstd_i = rstd(row);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
@@ -67,13 +67,15 @@ void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<const W, 
         kw::for_lanes<kByLanes>(tile, end, [&](auto col) KW_INLINE {
           const auto d_y_i = kw::to<W32>(d_y_row[col]);
           const auto h = kw::to<float>(x_row[col]);
-          terms[col - tile] = kw::to<float>(d_y_i * kw::to<W32>(weight_row[col])) * h;
-          grad_weight_slices_row[col] += d_y_i * kw::to<W32>(h * rstd_i);
+          const auto product = h * rstd_i;
+          const auto product_2 = kw::to<float>(d_y_i * kw::to<W32>(weight_row[col])) * product;
+          terms[col - tile] = product_2;
+          grad_weight_slices_row[col] += d_y_i * kw::to<W32>(product);
         });
-        d_rstd_total += terms.total(end - tile);
+        sum_total += terms.total(end - tile);
       }
-      const float d_rstd = float(d_rstd_total);
-      const float quotient = -0.5f * d_rstd * (rstd_i * rstd_i * rstd_i) / float(cols);
+      const float sum = float(sum_total);
+      const float quotient = -0.5f * sum * (rstd_i * rstd_i) / float(cols);
       for (int64_t tile = 0; tile < cols; tile += kTile) {
         const int64_t end = kw::min(cols, tile + kTile);
         kw::OutputTile<T, kUnit, kTile, kByLanes> grad_x_block(grad_x_row, tile, stream_grad_x);

@@ -9,8 +9,7 @@
 //     h_2         = h * rstd
 //     grad_weight = W(sum(d_y0 * T(h_2), batch, seq))
 //     _1          = f32(T(d_y0 * weight))
-//     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden) * h)
-//     d_h         = _1 * rstd + _2
+//     d_h         = _1 * rstd + 2.0 * (-0.5 * sum(_1 * h_2, hidden) * rstd^2 / size(hidden) * h)
 //     d_residual  = d_y1 + T(d_h)
 //   return grad_x = d_residual[batch, seq, hidden], grad_residual = d_residual[batch, seq, hidden],
 //          grad_weight
@@ -214,7 +213,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
             if (kKeep) rounded_kept[v][k] = rounded;
             const float h = y1_v[v][k];
             const float h_2 = h * rstd_i;
-            sum_part += rounded * h;
+            sum_part += rounded * h_2;
             grad_weight_slices_terms[k] = kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -230,9 +229,8 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     turn = 1 - turn;
     const float product = -0.5f * sum;
     const float product_2 = rstd_i * rstd_i;
-    const float product_3 = product_2 * rstd_i;
-    const float product_4 = product * product_3;
-    const float quotient = kw::divide(product_4, float(hidden));
+    const float product_3 = product * product_2;
+    const float quotient = kw::divide(product_3, float(hidden));
     const float factor = 2.0f * quotient;
     lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {

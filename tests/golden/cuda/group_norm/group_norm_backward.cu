@@ -9,15 +9,16 @@
 //     sizes batch = 16, channels = 320, height = 64, width = 64
 //     where channels % 32 == 0
 //     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
+//     _2     = _1 * rstd
 //     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
-//     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
-//     grad_norm.weight = W(sum(_2, batch, height, width))
-//     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _4     = _3 * rstd
-//     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _6     = _5 / size(height*width*(channels//32))
-//     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-//     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
+//     _3     = wide(d_y) * merge(_2, (channels_2, channels_3) -> channels)
+//     grad_norm.weight = W(sum(_3, batch, height, width))
+//     _4     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _5     = _4 * rstd
+//     _6     = -0.5 * sum(_4 * _2, height, width, channels_3) * rstd^2
+//     _7     = _6 / size(height*width*(channels//32))
+//     _8     = sum(_5, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _7
+//     grad_x = T(merge(_5 + 2.0 * (_7 * _1) - _8, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -155,15 +156,15 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
-            const T32 difference = T32(x_v[v][k]) - mean_i;
-            sum_part += d_y_i * difference;
+            const T32 product = (T32(x_v[v][k]) - mean_i) * rstd_i;
+            sum_part += d_y_i * product;
             sum_2_part += d_y_i;
           }
         }
       }
       sum_total += sum_part * norm_weight_i_2;
       sum_2_total += sum_2_part * factor_2;
-      const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part) * rstd_i;
+      const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_weight_slices_sums.add(part, grad_norm_weight_slices_part);
@@ -205,10 +206,9 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
     T32 sum = static_cast<T32>(sum_total);
     T32 sum_2 = static_cast<T32>(sum_2_total);
     kw::block_reduce(0, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
-    const T32 product = T32(-0.5) * sum;
-    const T32 product_2 = rstd_i * rstd_i;
-    const T32 product_3 = product_2 * rstd_i;
-    const T32 product_4 = product * product_3;
+    const T32 product_2 = T32(-0.5) * sum;
+    const T32 product_3 = rstd_i * rstd_i;
+    const T32 product_4 = product_2 * product_3;
     const T32 quotient = kw::divide(product_4, T32(height * width * (channels / 32)));
     const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_2, T32(height * width * (channels / 32)));

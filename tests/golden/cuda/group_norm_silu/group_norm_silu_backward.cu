@@ -10,18 +10,19 @@
 //     sizes batch = 16, channels = 320, height = 64, width = 64
 //     where channels % 32 == 0
 //     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
-//     _2     = merge(_1 * rstd, (channels_2, channels_3) -> channels)
-//     _3     = wide(T(_2 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32)))
-//     _4     = sigmoid(_3)
-//     _5     = wide(T(wide(d_y) * _4 + wide(d_y) * _3 * _4 * (1.0 - _4)))
-//     grad_norm.bias = W(sum(_5, batch, height, width))
-//     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
-//     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-//     _7     = _6 * rstd
-//     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-//     _9     = _8 / size(height*width*(channels//32))
-//     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-//     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
+//     _2     = _1 * rstd
+//     _3     = merge(_2, (channels_2, channels_3) -> channels)
+//     _4     = wide(T(_3 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32)))
+//     _5     = sigmoid(_4)
+//     _6     = wide(T(wide(d_y) * _5 + wide(d_y) * _4 * _5 * (1.0 - _5)))
+//     grad_norm.bias = W(sum(_6, batch, height, width))
+//     grad_norm.weight = W(sum(_6 * _3, batch, height, width))
+//     _7     = split(_6 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+//     _8     = _7 * rstd
+//     _9     = -0.5 * sum(_7 * _2, height, width, channels_3) * rstd^2
+//     _10    = _9 / size(height*width*(channels//32))
+//     _11    = sum(_8, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _10
+//     grad_x = T(merge(_8 + 2.0 * (_10 * _1) - _11, (channels_2, channels_3) -> channels))
 //   return grad_x, grad_norm.weight, grad_norm.bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -164,19 +165,20 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 difference = T32(x_v[v][k]) - mean_i;
+            const T32 product_2 = difference * rstd_i;
             const T32 d_y_i = d_y_v[v][k];
             const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
             const T32 sigmoid = kw::sigmoid(rounded);
             const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
             const T32 rounded_2 = kw::round_to<T>(sum);
-            sum_2_part += difference * rounded_2;
+            sum_2_part += product_2 * rounded_2;
             sum_3_part += rounded_2;
           }
         }
       }
       sum_2_total += sum_2_part * norm_weight_i_2;
       sum_3_total += sum_3_part * factor_2;
-      const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_2_part) * rstd_i;
+      const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_2_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
           grad_norm_weight_slices_sums.add(part, grad_norm_weight_slices_part);
@@ -218,10 +220,9 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
     T32 sum_2 = static_cast<T32>(sum_2_total);
     T32 sum_3 = static_cast<T32>(sum_3_total);
     kw::block_reduce(0, kw::part<kw::Sum>(sum_2, sum_2_parts), kw::part<kw::Sum>(sum_3, sum_3_parts));
-    const T32 product_2 = T32(-0.5) * sum_2;
-    const T32 product_3 = rstd_i * rstd_i;
-    const T32 product_4 = product_3 * rstd_i;
-    const T32 product_5 = product_2 * product_4;
+    const T32 product_3 = T32(-0.5) * sum_2;
+    const T32 product_4 = rstd_i * rstd_i;
+    const T32 product_5 = product_3 * product_4;
     const T32 quotient = kw::divide(product_5, T32(height * width * (channels / 32)));
     const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_3, T32(height * width * (channels / 32)));

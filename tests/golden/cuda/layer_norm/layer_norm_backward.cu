@@ -5,12 +5,13 @@
 //     types T = bf16, W = bf16
 //     sizes rows = 8192, cols = 4096
 //     _1          = wide(x) - mean
+//     _2          = _1 * rstd
 //     grad_bias   = W(sum(wide(d_y), rows))
-//     _2          = wide(d_y) * cast(weight, T|f32)
-//     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
-//     _3          = _2 * rstd
-//     _4          = -0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols)
-//     grad_x      = T(_3 + 2.0 * (_4 * _1) - (sum(_3, cols) / size(cols) + 0.0 * _4))
+//     _3          = wide(d_y) * cast(weight, T|f32)
+//     grad_weight = W(sum(wide(d_y) * _2, rows))
+//     _4          = _3 * rstd
+//     _5          = -0.5 * sum(_3 * _2, cols) * rstd^2 / size(cols)
+//     grad_x      = T(_4 + 2.0 * (_5 * _1) - (sum(_4, cols) / size(cols) + 0.0 * _5))
 //   return grad_x, grad_weight, grad_bias
 //
 // casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -193,10 +194,10 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
             const T32 product = d_y_i * T32(weight_v[k]);
-            const T32 difference = T32(x_v[v][k]) - mean_i;
-            sum_part += product * difference;
+            const T32 product_2 = (T32(x_v[v][k]) - mean_i) * rstd_i;
+            sum_part += product * product_2;
             sum_2_part += product * rstd_i;
-            grad_weight_slices_terms[k] = d_y_i * (difference * rstd_i);
+            grad_weight_slices_terms[k] = d_y_i * product_2;
             grad_bias_slices_terms[k] = d_y_i;
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -213,10 +214,9 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
     else
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts));
     turn = 1 - turn;
-    const T32 product_2 = T32(-0.5) * sum;
-    const T32 product_3 = rstd_i * rstd_i;
-    const T32 product_4 = product_3 * rstd_i;
-    const T32 product_5 = product_2 * product_4;
+    const T32 product_3 = T32(-0.5) * sum;
+    const T32 product_4 = rstd_i * rstd_i;
+    const T32 product_5 = product_3 * product_4;
     const T32 quotient = kw::divide(product_5, T32(cols));
     const T32 factor = T32(2.0) * quotient;
     const T32 quotient_2 = kw::divide(sum_2, T32(cols));

@@ -9,21 +9,22 @@
 //     weight_2    = f32(weight)
 //     _1          = h^2
 //     _2          = _1 * h
+//     _3          = _2 * rstd
+//     _4          = _1 * rstd_2
+//     _5          = h * rstd_3
 //     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-//     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
-//     _4          = broadcast(f32(0.0), weight_0)
-//     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
-//     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
-//     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
-//     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
-//     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
-//     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
-//     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
-//     _12         = _10 * rstd + _11
-//     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
-//     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
-//     d_weight    = _5 + _9 + _13
+//     _6          = f32(d_y) * gather(weight_2, 2, weight_0)
+//     _7          = broadcast(f32(0.0), weight_0)
+//     _8          = scatter_add(_7, 2, sum(f32(d_y) * _5, batch, seq, hidden), weight_0)
+//     _9          = f32(d_y) * gather(weight_2, 1, weight_0)
+//     _10         = _8 + scatter_add(_7, 1, sum(f32(d_y) * _4, batch, seq, hidden), weight_0)
+//     _11         = f32(d_y) * gather(weight_2, 0, weight_0)
+//     d_weight    = _10 + scatter_add(_7, 0, sum(f32(d_y) * _3, batch, seq, hidden), weight_0)
 //     grad_weight = W(d_weight)
+//     _12         = -0.5 * sum(_6 * _5, hidden) * rstd_3^2 / size(hidden) + _9 * rstd_2
+//     _13         = _12 + 2.0 * (-0.5 * sum(_9 * _4, hidden) * rstd_2^2 / size(hidden) * _1)
+//     _14         = _11 * rstd + 2.0 * (-0.5 * sum(_11 * _3, hidden) * rstd^2 / size(hidden) * _2)
+//     d_h         = _6 * rstd_3 + _14 * _1 + 2.0 * ((_13 + _14 * h) * h)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight, grad_bias[1]
 //
@@ -144,13 +145,13 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
     }
     const W32 weight_i = kw::load(weight.at(0));
     const float weight_2 = weight_i;
+    const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     const W32 weight_i_2 = kw::load(weight.at(2));
     const float weight_2_2 = weight_i_2;
+    const float rstd_3_i = kw::load(rstd_3.at(i_batch, i_seq));
     const W32 weight_i_3 = kw::load(weight.at(1));
     const float weight_2_3 = weight_i_3;
-    const float rstd_3_i = kw::load(rstd_3.at(i_batch, i_seq));
     const float rstd_2_i = kw::load(rstd_2.at(i_batch, i_seq));
-    const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     kw::Total<kStreamed, float> sum_total = 0;
     kw::Total<kStreamed, float> sum_2_total = 0;
     kw::Total<kStreamed, float> sum_3_total = 0;
@@ -187,13 +188,15 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
             const float product = h * h;
-            const float product_2 = product * h;
+            const float product_2 = product * h * rstd_i;
+            const float product_3 = h * rstd_3_i;
+            const float product_4 = product * rstd_2_i;
             sum_part += d_y_i * weight_2 * product_2;
-            sum_2_part += d_y_i * weight_2_2 * h;
-            sum_3_part += d_y_i * weight_2_3 * product;
-            sum_slices_part += d_y_i * (h * rstd_3_i);
-            sum_slices_2_part += d_y_i * (product * rstd_2_i);
-            sum_slices_3_part += d_y_i * (product_2 * rstd_i);
+            sum_2_part += d_y_i * weight_2_2 * product_3;
+            sum_3_part += d_y_i * weight_2_3 * product_4;
+            sum_slices_part += d_y_i * product_3;
+            sum_slices_2_part += d_y_i * product_4;
+            sum_slices_3_part += d_y_i * product_2;
             grad_bias_slices_part += d_y_i;
           }
           sum_slices_total += sum_slices_part;
@@ -216,22 +219,19 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts), kw::part<kw::Sum>(sum_2, sum_2_parts),
                               kw::part<kw::Sum>(sum_3, sum_3_parts));
     turn = 1 - turn;
-    const float product_3 = -0.5f * sum;
-    const float product_4 = rstd_i * rstd_i;
-    const float product_5 = product_4 * rstd_i;
-    const float product_6 = product_3 * product_5;
-    const float quotient = kw::divide(product_6, float(hidden));
+    const float product_5 = -0.5f * sum;
+    const float product_6 = rstd_i * rstd_i;
+    const float product_7 = product_5 * product_6;
+    const float quotient = kw::divide(product_7, float(hidden));
     const float factor_2 = 2.0f * quotient;
-    const float product_7 = -0.5f * sum_2;
-    const float product_8 = rstd_3_i * rstd_3_i;
-    const float product_9 = product_8 * rstd_3_i;
-    const float product_10 = product_7 * product_9;
+    const float product_8 = -0.5f * sum_2;
+    const float product_9 = rstd_3_i * rstd_3_i;
+    const float product_10 = product_8 * product_9;
     const float quotient_2 = kw::divide(product_10, float(hidden));
     const float product_11 = -0.5f * sum_3;
     const float product_12 = rstd_2_i * rstd_2_i;
-    const float product_13 = product_12 * rstd_2_i;
-    const float product_14 = product_11 * product_13;
-    const float quotient_3 = kw::divide(product_14, float(hidden));
+    const float product_13 = product_11 * product_12;
+    const float quotient_3 = kw::divide(product_13, float(hidden));
     const float factor = 2.0f * quotient_3;
     lane = kw::anew(lane);
     for (Index tile = 0; tile < tiles; ++tile) {

@@ -86,7 +86,7 @@ KW_DEVICE void prelu_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W,
             const bool holds = TW32(0.0) < x_i;
             const TW32 d_y_i = d_y_v[v][k];
             const TW32 chosen = holds ? TW32(0.0) : d_y_i;
-            sum_part += x_i * chosen;
+            sum_part += chosen * x_i;
             grad_x_v[k] = T(T32((holds ? d_y_i : TW32(0.0)) + chosen * weight_i_2));
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);

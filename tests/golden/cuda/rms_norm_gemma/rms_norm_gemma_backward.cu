@@ -8,8 +8,8 @@
 //     normed      = x_float * rstd
 //     d_normed    = f32(d_y) * (1.0 + f32(weight))
 //     grad_weight = W(sum(f32(d_y) * normed, batch, seq))
-//     _1          = -0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden) * x_float
-//     d_x_float   = d_normed * rstd + 2.0 * _1
+//     _1          = 2.0 * (-0.5 * sum(d_normed * normed, hidden) * rstd^2 / size(hidden) * x_float)
+//     d_x_float   = d_normed * rstd + _1
 //     grad_x      = T(d_x_float)
 //   return grad_x, grad_weight
 //
@@ -186,7 +186,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             const float d_normed = d_y_i * (1.0f + float(weight_v[k]));
             const float x_float = x_v[v][k];
             const float normed = x_float * rstd_i;
-            sum_part += d_normed * x_float;
+            sum_part += d_normed * normed;
             grad_weight_slices_terms[k] = d_y_i * normed;
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -202,9 +202,8 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     turn = 1 - turn;
     const float product = -0.5f * sum;
     const float product_2 = rstd_i * rstd_i;
-    const float product_3 = product_2 * rstd_i;
-    const float product_4 = product * product_3;
-    const float quotient = kw::divide(product_4, float(hidden));
+    const float product_3 = product * product_2;
+    const float quotient = kw::divide(product_3, float(hidden));
     const float factor = 2.0f * quotient;
     lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {

@@ -8,7 +8,7 @@
 //     x_3         = x_2 * rstd
 //     grad_weight = W(sum(d_y * T(x_3), batch, seq))
 //     _1          = f32(T(d_y * weight))
-//     d_variance  = -0.5 * sum(_1 * x_2, hidden) * (rstd^2 * rstd)
+//     d_variance  = -0.5 * sum(_1 * x_3, hidden) * rstd^2
 //     d_x         = _1 * rstd + 2.0 * (d_variance / size(hidden) * x_2)
 //     grad_x      = T(d_x)
 //   return grad_x, grad_weight
@@ -191,7 +191,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
             if (kKeep) rounded_kept[v][k] = rounded;
             const float x_2 = x_v[v][k];
             const float x_3 = x_2 * rstd_i;
-            sum_part += rounded * x_2;
+            sum_part += rounded * x_3;
             grad_weight_slices_terms[k] = kw::round_to<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
@@ -207,8 +207,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     turn = 1 - turn;
     const float product = -0.5f * sum;
     const float product_2 = rstd_i * rstd_i;
-    const float product_3 = product_2 * rstd_i;
-    const float d_variance = product * product_3;
+    const float d_variance = product * product_2;
     const float quotient = kw::divide(d_variance, float(hidden));
     const float factor = 2.0f * quotient;
     lane = kw::lane_anew<kFull>(lane);

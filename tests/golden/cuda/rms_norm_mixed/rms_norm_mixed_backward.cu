@@ -5,10 +5,10 @@
 //     types T = bf16, W = f32
 //     sizes rows = 8192, cols = 4096
 //     h           = f32(x)
-//     grad_weight = W(sum(cast(d_y, W|f32) * cast(h * rstd, W|f32), rows))
-//     _1          = f32(cast(d_y, W|f32) * wide(weight))
-//     d_rstd      = sum(_1 * h, cols)
-//     d_h         = _1 * rstd + 2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols) * h)
+//     _1          = h * rstd
+//     grad_weight = W(sum(cast(d_y, W|f32) * cast(_1, W|f32), rows))
+//     _2          = f32(cast(d_y, W|f32) * wide(weight))
+//     d_h         = _2 * rstd + 2.0 * (-0.5 * sum(_2 * _1, cols) * rstd^2 / size(cols) * h)
 //     grad_x      = T(d_h)
 //   return grad_x, grad_weight
 //
@@ -42,7 +42,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
                                             kw::Tensor<T, 2> grad_x, kw::Tensor<W32, 1> grad_weight_slices, Index rows,
                                             Index cols, Index workers, int lanes_of_row, int cached) {
   constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
-  KW_SHARED(float, d_rstd_parts, 2 * kw::kMostWarps);
+  KW_SHARED(float, sum_parts, 2 * kw::kMostWarps);
   const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
@@ -148,7 +148,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
       landing = (landing + 1) % kRowsAhead;
     }
     const float rstd_i = kw::load(rstd.at(row));
-    kw::Total<kStreamed, float> d_rstd_total = 0;
+    kw::Total<kStreamed, float> sum_total = 0;
     lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
       if (!kAhead) {
@@ -165,7 +165,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
           }
         }
       }
-      float d_rstd_part = 0;
+      float sum_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -179,24 +179,24 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const W32 d_y_i = d_y_v[v][k];
             const float h = x_v[v][k];
-            d_rstd_part += float(d_y_i * W32(weight_v[k])) * h;
-            grad_weight_slices_terms[k] = d_y_i * W32(h * rstd_i);
+            const float product = h * rstd_i;
+            sum_part += float(d_y_i * W32(weight_v[k])) * product;
+            grad_weight_slices_terms[k] = d_y_i * W32(product);
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
       }
-      d_rstd_total += d_rstd_part;
+      sum_total += sum_part;
     }
-    float d_rstd = static_cast<float>(d_rstd_total);
+    float sum = static_cast<float>(sum_total);
     if (kBlockRow)
-      kw::block_reduce(turn, kw::part<kw::Sum>(d_rstd, d_rstd_parts));
+      kw::block_reduce(turn, kw::part<kw::Sum>(sum, sum_parts));
     else
-      kw::lanes_reduce(lanes, kw::part<kw::Sum>(d_rstd, d_rstd_parts));
+      kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts));
     turn = 1 - turn;
-    const float product = -0.5f * d_rstd;
-    const float product_2 = rstd_i * rstd_i;
-    const float product_3 = product_2 * rstd_i;
-    const float product_4 = product * product_3;
+    const float product_2 = -0.5f * sum;
+    const float product_3 = rstd_i * rstd_i;
+    const float product_4 = product_2 * product_3;
     const float quotient = kw::divide(product_4, float(cols));
     const float factor = 2.0f * quotient;
     lane = kw::lane_anew<kFull>(lane);

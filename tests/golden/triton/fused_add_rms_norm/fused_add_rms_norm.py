@@ -22,8 +22,7 @@
 #     h_2         = h * rstd
 #     grad_weight = W(sum(d_y0 * T(h_2), batch, seq))
 #     _1          = f32(T(d_y0 * weight))
-#     _2          = 2.0 * (-0.5 * sum(_1 * h, hidden) * (rstd^2 * rstd) / size(hidden) * h)
-#     d_h         = _1 * rstd + _2
+#     d_h         = _1 * rstd + 2.0 * (-0.5 * sum(_1 * h_2, hidden) * rstd^2 / size(hidden) * h)
 #     d_residual  = d_y1 + T(d_h)
 #   return grad_x = d_residual[batch, seq, hidden], grad_residual = d_residual[batch, seq, hidden],
 #          grad_weight
@@ -92,10 +91,9 @@ def fused_add_rms_norm_backward(
         grad_weight_sum += tl.where(mask, product, 0.0)
         weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
         rounded = (d_y0_i * weight_i).to(d_y0.dtype.element_ty).to(tl.float32).to(y1.dtype.element_ty).to(tl.float32)
-        sum = tl.sum(tl.where(mask, rounded * y1_i, 0.0), axis=1, keep_dims=True)
+        sum = tl.sum(tl.where(mask, rounded * h_2, 0.0), axis=1, keep_dims=True)
         d_y1_i = tl.load(d_y1 + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
-        product_2 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * y1_i)
-        d_h = rounded * rstd_i + product_2
+        d_h = rounded * rstd_i + 2.0 * (-0.5 * sum * (rstd_i * rstd_i) / hidden * y1_i)
         tl.store(
             grad_x + i_batch_seq * hidden + i_hidden, d_y1_i + d_h.to(y1.dtype.element_ty).to(tl.float32), mask=mask
         )

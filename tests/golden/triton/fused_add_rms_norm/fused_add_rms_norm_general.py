@@ -149,12 +149,12 @@ def fused_add_rms_norm_backward_general(
             h = y1_i.to(tl.float32)
             h_2 = h * rstd_i
             product = wide((d_y0_i * wide(h_2.to(y1.dtype.element_ty))).to(d_y0.dtype.element_ty))
-            sum_tile = sum_tile + rounded.to(tl.float32) * h
+            sum_tile = sum_tile + tl.where(mask, rounded.to(tl.float32) * h_2, 0.0)
             grad_weight_slices_at = grad_weight_slices + worker * hidden + i_hidden
             tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + product, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden

@@ -24,15 +24,16 @@
 #     sizes batch = 16, channels = 320, height = 64, width = 64
 #     where channels % 32 == 0
 #     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
+#     _2     = _1 * rstd
 #     grad_norm.bias = W(sum(wide(d_y), batch, height, width))
-#     _2     = wide(d_y) * merge(_1 * rstd, (channels_2, channels_3) -> channels)
-#     grad_norm.weight = W(sum(_2, batch, height, width))
-#     _3     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-#     _4     = _3 * rstd
-#     _5     = -0.5 * sum(_3 * _1, height, width, channels_3) * (rstd^2 * rstd)
-#     _6     = _5 / size(height*width*(channels//32))
-#     _7     = sum(_4, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _6
-#     grad_x = T(merge(_4 + 2.0 * (_6 * _1) - _7, (channels_2, channels_3) -> channels))
+#     _3     = wide(d_y) * merge(_2, (channels_2, channels_3) -> channels)
+#     grad_norm.weight = W(sum(_3, batch, height, width))
+#     _4     = split(wide(d_y) * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+#     _5     = _4 * rstd
+#     _6     = -0.5 * sum(_4 * _2, height, width, channels_3) * rstd^2
+#     _7     = _6 / size(height*width*(channels//32))
+#     _8     = sum(_5, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _7
+#     grad_x = T(merge(_5 + 2.0 * (_7 * _1) - _8, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:16) and is rounded
@@ -166,10 +167,10 @@ def group_norm_backward(
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
-                difference = x_i - mean_i
-                sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+                product_2 = (x_i - mean_i) * rstd_i
+                sum_tile = sum_tile + tl.where(mask, product * product_2, 0.0)
                 sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
-                grad_norm_weight_tile += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
+                grad_norm_weight_tile += tl.where(mask, d_y_i * product_2, 0.0)
                 grad_norm_bias_tile += d_y_i
             grad_norm_weight_slices_at = (
                 grad_norm_weight_slices + (worker * 32 + channels_2) * channels_3 + i_channels_3
@@ -182,7 +183,7 @@ def group_norm_backward(
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / (height * width * (channels // 32))
         sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):

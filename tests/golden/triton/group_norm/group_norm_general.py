@@ -213,10 +213,10 @@ def group_norm_backward_general(
                             other=0,
                         ),
                     )
-                    difference = x_i - mean_i
-                    sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+                    product_2 = (x_i - mean_i) * rstd_i
+                    sum_tile = sum_tile + tl.where(mask, product * product_2, 0.0)
                     sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
-                    grad_norm_weight_tile += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
+                    grad_norm_weight_tile += tl.where(mask, d_y_i * product_2, 0.0)
                     grad_norm_bias_tile += d_y_i
                 grad_norm_weight_slices_at = (
                     grad_norm_weight_slices + (worker * 32 + channels_2) * channels_3 + i_channels_3
@@ -234,7 +234,7 @@ def group_norm_backward_general(
                 tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / (height * width * (channels // 32))
         sum_3 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):

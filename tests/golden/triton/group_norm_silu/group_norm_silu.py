@@ -26,18 +26,19 @@
 #     sizes batch = 16, channels = 320, height = 64, width = 64
 #     where channels % 32 == 0
 #     _1     = split(wide(x), channels -> (channels_2, channels_3)) - mean
-#     _2     = merge(_1 * rstd, (channels_2, channels_3) -> channels)
-#     _3     = wide(T(_2 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32)))
-#     _4     = sigmoid(_3)
-#     _5     = wide(T(wide(d_y) * _4 + wide(d_y) * _3 * _4 * (1.0 - _4)))
-#     grad_norm.bias = W(sum(_5, batch, height, width))
-#     grad_norm.weight = W(sum(_5 * _2, batch, height, width))
-#     _6     = split(_5 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
-#     _7     = _6 * rstd
-#     _8     = -0.5 * sum(_6 * _1, height, width, channels_3) * (rstd^2 * rstd)
-#     _9     = _8 / size(height*width*(channels//32))
-#     _10    = sum(_7, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _9
-#     grad_x = T(merge(_7 + 2.0 * (_9 * _1) - _10, (channels_2, channels_3) -> channels))
+#     _2     = _1 * rstd
+#     _3     = merge(_2, (channels_2, channels_3) -> channels)
+#     _4     = wide(T(_3 * cast(norm.weight, T|f32) + cast(norm.bias, T|f32)))
+#     _5     = sigmoid(_4)
+#     _6     = wide(T(wide(d_y) * _5 + wide(d_y) * _4 * _5 * (1.0 - _5)))
+#     grad_norm.bias = W(sum(_6, batch, height, width))
+#     grad_norm.weight = W(sum(_6 * _3, batch, height, width))
+#     _7     = split(_6 * cast(norm.weight, T|f32), channels -> (channels_2, channels_3))
+#     _8     = _7 * rstd
+#     _9     = -0.5 * sum(_7 * _2, height, width, channels_3) * rstd^2
+#     _10    = _9 / size(height*width*(channels//32))
+#     _11    = sum(_8, height, width, channels_3) / size(height*width*(channels//32)) + 0.0 * _10
+#     grad_x = T(merge(_8 + 2.0 * (_10 * _1) - _11, (channels_2, channels_3) -> channels))
 #   return grad_x, grad_norm.weight, grad_norm.bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:17) and is rounded
@@ -171,8 +172,7 @@ def group_norm_silu_backward(
                     mask=mask,
                     other=0,
                 ).to(tl.float32)
-                difference = x_i - mean_i
-                product = difference * rstd_i
+                product = (x_i - mean_i) * rstd_i
                 norm_weight_i = tl.load(norm_weight + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 norm_bias_i = tl.load(norm_bias + channels_2 * (channels // 32) + i_channels_3).to(tl.float32)
                 rounded = (product * norm_weight_i + norm_bias_i).to(x.dtype.element_ty).to(tl.float32)
@@ -180,7 +180,7 @@ def group_norm_silu_backward(
                 sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
                 rounded_2 = sum_3.to(x.dtype.element_ty).to(tl.float32)
                 product_2 = rounded_2 * norm_weight_i
-                sum_tile = sum_tile + tl.where(mask, product_2 * difference, 0.0)
+                sum_tile = sum_tile + tl.where(mask, product_2 * product, 0.0)
                 sum_2_tile = sum_2_tile + tl.where(mask, product_2 * rstd_i, 0.0)
                 grad_norm_weight_tile += tl.where(mask, rounded_2 * product, 0.0)
                 grad_norm_bias_tile += tl.where(mask, rounded_2, 0.0)
@@ -195,7 +195,7 @@ def group_norm_silu_backward(
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / (height * width * (channels // 32))
         sum_4 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for start in range(0, height_width, BLOCK):

@@ -212,8 +212,7 @@ def group_norm_silu_backward_general(
                             other=0,
                         ),
                     )
-                    difference = x_i - mean_i
-                    product = difference * rstd_i
+                    product = (x_i - mean_i) * rstd_i
                     norm_weight_i = wide(
                         tl.load(norm_weight + (channels_2 * (channels // 32) + i_channels_3) * norm_weight_stride_0)
                     )
@@ -225,7 +224,7 @@ def group_norm_silu_backward_general(
                     sum_3 = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (1.0 - sigmoid)
                     rounded_2 = wide(sum_3.to(x.dtype.element_ty))
                     product_2 = rounded_2 * norm_weight_i
-                    sum_tile = sum_tile + tl.where(mask, product_2 * difference, 0.0)
+                    sum_tile = sum_tile + tl.where(mask, product_2 * product, 0.0)
                     sum_2_tile = sum_2_tile + tl.where(mask, product_2 * rstd_i, 0.0)
                     grad_norm_weight_tile += tl.where(mask, rounded_2 * product, 0.0)
                     grad_norm_bias_tile += tl.where(mask, rounded_2, 0.0)
@@ -245,7 +244,7 @@ def group_norm_silu_backward_general(
                 tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / (height * width * (channels // 32))
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / (height * width * (channels // 32))
         sum_4 = sum_2 / (height * width * (channels // 32)) + 0.0 * quotient
         for i_channels_3 in range(channels_3):
             for i_height in range(height):

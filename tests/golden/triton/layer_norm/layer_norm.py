@@ -16,12 +16,13 @@
 #     types T = bf16, W = bf16
 #     sizes rows = 8192, cols = 4096
 #     _1          = wide(x) - mean
+#     _2          = _1 * rstd
 #     grad_bias   = W(sum(wide(d_y), rows))
-#     _2          = wide(d_y) * cast(weight, T|f32)
-#     grad_weight = W(sum(wide(d_y) * (_1 * rstd), rows))
-#     _3          = _2 * rstd
-#     _4          = -0.5 * sum(_2 * _1, cols) * (rstd^2 * rstd) / size(cols)
-#     grad_x      = T(_3 + 2.0 * (_4 * _1) - (sum(_3, cols) / size(cols) + 0.0 * _4))
+#     _3          = wide(d_y) * cast(weight, T|f32)
+#     grad_weight = W(sum(wide(d_y) * _2, rows))
+#     _4          = _3 * rstd
+#     _5          = -0.5 * sum(_3 * _2, cols) * rstd^2 / size(cols)
+#     grad_x      = T(_4 + 2.0 * (_5 * _1) - (sum(_4, cols) / size(cols) + 0.0 * _5))
 #   return grad_x, grad_weight, grad_bias
 #
 # casting = gemma: the normalised value stays wide through the product with the weight (source.py:10) and is rounded
@@ -89,18 +90,19 @@ def layer_norm_backward(
         mean_i = tl.load(mean + row, mask=row < rows, other=0)
         difference = x_i - mean_i
         rstd_i = tl.load(rstd + row, mask=row < rows, other=0)
-        grad_weight_sum += tl.where(mask, d_y_i * (difference * rstd_i), 0.0)
+        product = difference * rstd_i
+        grad_weight_sum += tl.where(mask, d_y_i * product, 0.0)
         grad_bias_sum += d_y_i
         weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
-        product = d_y_i * weight_i
-        product_2 = product * rstd_i
-        sum = tl.sum(tl.where(mask, product * difference, 0.0), axis=1, keep_dims=True)
-        sum_2 = tl.sum(tl.where(mask, product_2, 0.0), axis=1, keep_dims=True)
+        product_2 = d_y_i * weight_i
+        product_3 = product_2 * rstd_i
+        sum = tl.sum(tl.where(mask, product_2 * product, 0.0), axis=1, keep_dims=True)
+        sum_2 = tl.sum(tl.where(mask, product_3, 0.0), axis=1, keep_dims=True)
         if BLOCK >= 16384:
             x_i = tl.load(x + row * cols + col, mask=mask, other=0, eviction_policy="evict_first").to(tl.float32)
             difference = x_i - mean_i
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
-        difference_2 = product_2 + 2.0 * (quotient * difference) - (sum_2 / cols + 0.0 * quotient)
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / cols
+        difference_2 = product_3 + 2.0 * (quotient * difference) - (sum_2 / cols + 0.0 * quotient)
         tl.store(grad_x + row * cols + col, difference_2, mask=mask)
     tl.store(grad_weight_slices + worker * cols + col, tl.sum(grad_weight_sum, axis=0, keep_dims=True), mask=col < cols)
     tl.store(grad_bias_slices + worker * cols + col, tl.sum(grad_bias_sum, axis=0, keep_dims=True), mask=col < cols)

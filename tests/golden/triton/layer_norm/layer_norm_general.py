@@ -111,21 +111,17 @@ def layer_norm_backward_general(
             weight_i = wide(tl.load(weight + col * weight_stride_0, mask=mask, other=0))
             product = d_y_i * weight_i
             x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
-            difference = x_i - mean_i
-            sum_tile = sum_tile + tl.where(mask, product * difference, 0.0)
+            product_2 = (x_i - mean_i) * rstd_i
+            sum_tile = sum_tile + tl.where(mask, product * product_2, 0.0)
             sum_2_tile = sum_2_tile + tl.where(mask, product * rstd_i, 0.0)
             grad_weight_slices_at = grad_weight_slices + worker * cols + col
-            tl.store(
-                grad_weight_slices_at,
-                tl.load(grad_weight_slices_at, mask=mask) + d_y_i * (difference * rstd_i),
-                mask=mask,
-            )
+            tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + d_y_i * product_2, mask=mask)
             grad_bias_slices_at = grad_bias_slices + worker * cols + col
             tl.store(grad_bias_slices_at, tl.load(grad_bias_slices_at, mask=mask) + d_y_i, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / cols
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / cols
         sum_3 = sum_2 / cols + 0.0 * quotient
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)

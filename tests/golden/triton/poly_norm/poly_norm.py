@@ -28,21 +28,22 @@
 #     weight_2    = f32(weight)
 #     _1          = h^2
 #     _2          = _1 * h
+#     _3          = _2 * rstd
+#     _4          = _1 * rstd_2
+#     _5          = h * rstd_3
 #     grad_bias   = W(sum(f32(d_y), batch, seq, hidden))
-#     _3          = f32(d_y) * gather(weight_2, 2, weight_0)
-#     _4          = broadcast(f32(0.0), weight_0)
-#     _5          = scatter_add(_4, 2, sum(f32(d_y) * (h * rstd_3), batch, seq, hidden), weight_0)
-#     _6          = f32(d_y) * gather(weight_2, 1, weight_0)
-#     _7          = -0.5 * sum(_3 * h, hidden) * (rstd_3^2 * rstd_3) / size(hidden) + _6 * rstd_2
-#     _8          = 2.0 * (-0.5 * sum(_6 * _1, hidden) * (rstd_2^2 * rstd_2) / size(hidden) * _1)
-#     _9          = scatter_add(_4, 1, sum(f32(d_y) * (_1 * rstd_2), batch, seq, hidden), weight_0)
-#     _10         = f32(d_y) * gather(weight_2, 0, weight_0)
-#     _11         = 2.0 * (-0.5 * sum(_10 * _2, hidden) * (rstd^2 * rstd) / size(hidden) * _2)
-#     _12         = _10 * rstd + _11
-#     d_h         = _3 * rstd_3 + _12 * _1 + 2.0 * ((_7 + _8 + _12 * h) * h)
-#     _13         = scatter_add(_4, 0, sum(f32(d_y) * (_2 * rstd), batch, seq, hidden), weight_0)
-#     d_weight    = _5 + _9 + _13
+#     _6          = f32(d_y) * gather(weight_2, 2, weight_0)
+#     _7          = broadcast(f32(0.0), weight_0)
+#     _8          = scatter_add(_7, 2, sum(f32(d_y) * _5, batch, seq, hidden), weight_0)
+#     _9          = f32(d_y) * gather(weight_2, 1, weight_0)
+#     _10         = _8 + scatter_add(_7, 1, sum(f32(d_y) * _4, batch, seq, hidden), weight_0)
+#     _11         = f32(d_y) * gather(weight_2, 0, weight_0)
+#     d_weight    = _10 + scatter_add(_7, 0, sum(f32(d_y) * _3, batch, seq, hidden), weight_0)
 #     grad_weight = W(d_weight)
+#     _12         = -0.5 * sum(_6 * _5, hidden) * rstd_3^2 / size(hidden) + _9 * rstd_2
+#     _13         = _12 + 2.0 * (-0.5 * sum(_9 * _4, hidden) * rstd_2^2 / size(hidden) * _1)
+#     _14         = _11 * rstd + 2.0 * (-0.5 * sum(_11 * _3, hidden) * rstd^2 / size(hidden) * _2)
+#     d_h         = _6 * rstd_3 + _14 * _1 + 2.0 * ((_13 + _14 * h) * h)
 #     grad_x      = T(d_h)
 #   return grad_x, grad_weight, grad_bias[1]
 #
@@ -132,28 +133,30 @@ def poly_norm_backward(
         d_y_i = tl.load(d_y + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         x_i = tl.load(x + i_batch_seq * hidden + i_hidden, mask=mask, other=0).to(tl.float32)
         rstd_3_i = tl.load(rstd_3 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        product = x_i * x_i
+        product = x_i * rstd_3_i
+        product_2 = x_i * x_i
         rstd_2_i = tl.load(rstd_2 + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        product_2 = product * x_i
+        product_3 = product_2 * rstd_2_i
+        product_4 = product_2 * x_i
         rstd_i = tl.load(rstd + i_batch_seq, mask=i_batch_seq < batch_seq, other=0)
-        sum_sum += tl.where(mask, d_y_i * (x_i * rstd_3_i), 0.0)
-        sum_sum_2 += tl.where(mask, d_y_i * (product * rstd_2_i), 0.0)
-        sum_sum_3 += tl.where(mask, d_y_i * (product_2 * rstd_i), 0.0)
+        product_5 = product_4 * rstd_i
+        sum_sum += tl.where(mask, d_y_i * product, 0.0)
+        sum_sum_2 += tl.where(mask, d_y_i * product_3, 0.0)
+        sum_sum_3 += tl.where(mask, d_y_i * product_5, 0.0)
         grad_bias_sum += d_y_i
         weight_i = tl.load(weight).to(tl.float32)
-        product_3 = d_y_i * weight_i
+        product_6 = d_y_i * weight_i
         weight_i_2 = tl.load(weight + 2).to(tl.float32)
-        product_4 = d_y_i * weight_i_2
+        product_7 = d_y_i * weight_i_2
         weight_i_3 = tl.load(weight + 1).to(tl.float32)
-        product_5 = d_y_i * weight_i_3
-        sum = tl.sum(tl.where(mask, product_3 * product_2, 0.0), axis=1, keep_dims=True)
-        sum_2 = tl.sum(tl.where(mask, product_4 * x_i, 0.0), axis=1, keep_dims=True)
-        sum_3 = tl.sum(tl.where(mask, product_5 * product, 0.0), axis=1, keep_dims=True)
-        product_6 = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * product_2)
-        sum_4 = product_3 * rstd_i + product_6
-        sum_5 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden + product_5 * rstd_2_i
-        product_7 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden * product
-        d_h = product_4 * rstd_3_i + sum_4 * product + 2.0 * ((sum_5 + 2.0 * product_7 + sum_4 * x_i) * x_i)
+        product_8 = d_y_i * weight_i_3
+        sum = tl.sum(tl.where(mask, product_6 * product_5, 0.0), axis=1, keep_dims=True)
+        sum_2 = tl.sum(tl.where(mask, product_7 * product, 0.0), axis=1, keep_dims=True)
+        sum_3 = tl.sum(tl.where(mask, product_8 * product_3, 0.0), axis=1, keep_dims=True)
+        sum_4 = product_6 * rstd_i + 2.0 * (-0.5 * sum * (rstd_i * rstd_i) / hidden * product_4)
+        sum_5 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i) / hidden + product_8 * rstd_2_i
+        product_9 = 2.0 * (-0.5 * sum_3 * (rstd_2_i * rstd_2_i) / hidden * product_2)
+        d_h = product_7 * rstd_3_i + sum_4 * product_2 + 2.0 * ((sum_5 + product_9 + sum_4 * x_i) * x_i)
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_h, mask=mask)
     tl.store(sum_slices + worker, tl.sum(sum_sum))
     tl.store(sum_slices_2 + worker, tl.sum(sum_sum_2))

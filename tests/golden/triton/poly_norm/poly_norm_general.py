@@ -135,13 +135,13 @@ def poly_norm_backward_general(
         i_seq = point % seq
         weight_i = wide(tl.load(weight))
         weight_2 = weight_i.to(tl.float32)
+        rstd_i = tl.load(rstd + i_batch * rstd_stride_0 + i_seq * rstd_stride_1)
         weight_i_2 = wide(tl.load(weight + 2 * weight_stride_0))
         weight_2_2 = weight_i_2.to(tl.float32)
+        rstd_3_i = tl.load(rstd_3 + i_batch * rstd_3_stride_0 + i_seq * rstd_3_stride_1)
         weight_i_3 = wide(tl.load(weight + 1 * weight_stride_0))
         weight_2_3 = weight_i_3.to(tl.float32)
-        rstd_3_i = tl.load(rstd_3 + i_batch * rstd_3_stride_0 + i_seq * rstd_3_stride_1)
         rstd_2_i = tl.load(rstd_2 + i_batch * rstd_2_stride_0 + i_seq * rstd_2_stride_1)
-        rstd_i = tl.load(rstd + i_batch * rstd_stride_0 + i_seq * rstd_stride_1)
         sum_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
         sum_2_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
         sum_3_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
@@ -159,20 +159,22 @@ def poly_norm_backward_general(
             )
             h = x_i.to(tl.float32)
             product = h * h
-            product_2 = product * h
+            product_2 = product * h * rstd_i
+            product_3 = h * rstd_3_i
+            product_4 = product * rstd_2_i
             sum_tile = sum_tile + tl.where(mask, d_y_i_2 * weight_2 * product_2, 0.0)
-            sum_2_tile = sum_2_tile + tl.where(mask, d_y_i_2 * weight_2_2 * h, 0.0)
-            sum_3_tile = sum_3_tile + tl.where(mask, d_y_i_2 * weight_2_3 * product, 0.0)
-            sum_sum += tl.where(mask, d_y_i_2 * (h * rstd_3_i), 0.0)
-            sum_sum_2 += tl.where(mask, d_y_i_2 * (product * rstd_2_i), 0.0)
-            sum_sum_3 += tl.where(mask, d_y_i_2 * (product_2 * rstd_i), 0.0)
+            sum_2_tile = sum_2_tile + tl.where(mask, d_y_i_2 * weight_2_2 * product_3, 0.0)
+            sum_3_tile = sum_3_tile + tl.where(mask, d_y_i_2 * weight_2_3 * product_4, 0.0)
+            sum_sum += tl.where(mask, d_y_i_2 * product_3, 0.0)
+            sum_sum_2 += tl.where(mask, d_y_i_2 * product_4, 0.0)
+            sum_sum_3 += tl.where(mask, d_y_i_2 * product_2, 0.0)
             grad_bias_sum += d_y_i_2
         sum = tl.sum(sum_tile, axis=0)
         sum_2 = tl.sum(sum_2_tile, axis=0)
         sum_3 = tl.sum(sum_3_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden
-        quotient_2 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i * rstd_3_i) / hidden
-        quotient_3 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i * rstd_2_i) / hidden
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / hidden
+        quotient_2 = -0.5 * sum_2 * (rstd_3_i * rstd_3_i) / hidden
+        quotient_3 = -0.5 * sum_3 * (rstd_2_i * rstd_2_i) / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden

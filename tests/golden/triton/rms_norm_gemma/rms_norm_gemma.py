@@ -19,8 +19,8 @@
 #     normed      = x_float * rstd
 #     d_normed    = f32(d_y) * (1.0 + f32(weight))
 #     grad_weight = W(sum(f32(d_y) * normed, batch, seq))
-#     _1          = -0.5 * sum(d_normed * x_float, hidden) * (rstd^2 * rstd) / size(hidden) * x_float
-#     d_x_float   = d_normed * rstd + 2.0 * _1
+#     _1          = 2.0 * (-0.5 * sum(d_normed * normed, hidden) * rstd^2 / size(hidden) * x_float)
+#     d_x_float   = d_normed * rstd + _1
 #     grad_x      = T(d_x_float)
 #   return grad_x, grad_weight
 #
@@ -83,9 +83,8 @@ def rms_norm_gemma_backward(
         grad_weight_sum += tl.where(mask, d_y_i * normed, 0.0)
         weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
         d_normed = d_y_i * (1.0 + weight_i)
-        sum = tl.sum(tl.where(mask, d_normed * x_i, 0.0), axis=1, keep_dims=True)
-        product = 2.0 * (-0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden * x_i)
-        d_x_float = d_normed * rstd_i + product
+        sum = tl.sum(tl.where(mask, d_normed * normed, 0.0), axis=1, keep_dims=True)
+        d_x_float = d_normed * rstd_i + 2.0 * (-0.5 * sum * (rstd_i * rstd_i) / hidden * x_i)
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_x_float, mask=mask)
     tl.store(
         grad_weight_slices + worker * hidden + i_hidden,

@@ -118,12 +118,12 @@ def rms_norm_gemma_backward_general(
             )
             x_float = x_i.to(tl.float32)
             normed = x_float * rstd_i
-            sum_tile = sum_tile + tl.where(mask, d_normed * x_float, 0.0)
+            sum_tile = sum_tile + tl.where(mask, d_normed * normed, 0.0)
             grad_weight_slices_at = grad_weight_slices + worker * hidden + i_hidden
             tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + d_y_i_2 * normed, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        quotient = -0.5 * sum * (rstd_i * rstd_i * rstd_i) / hidden
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = i_hidden < hidden

@@ -20,7 +20,7 @@
 #     x_3         = x_2 * rstd
 #     grad_weight = W(sum(d_y * T(x_3), batch, seq))
 #     _1          = f32(T(d_y * weight))
-#     d_variance  = -0.5 * sum(_1 * x_2, hidden) * (rstd^2 * rstd)
+#     d_variance  = -0.5 * sum(_1 * x_3, hidden) * rstd^2
 #     d_x         = _1 * rstd + 2.0 * (d_variance / size(hidden) * x_2)
 #     grad_x      = T(d_x)
 #   return grad_x, grad_weight
@@ -85,8 +85,8 @@ def rms_norm_llama_backward(
         grad_weight_sum += tl.where(mask, product, 0.0)
         weight_i = tl.load(weight + i_hidden, mask=i_hidden < hidden, other=0).to(tl.float32)
         rounded = (d_y_i * weight_i).to(d_y.dtype.element_ty).to(tl.float32).to(x.dtype.element_ty).to(tl.float32)
-        sum = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
-        d_variance = -0.5 * sum * (rstd_i * rstd_i * rstd_i)
+        sum = tl.sum(tl.where(mask, rounded * x_3, 0.0), axis=1, keep_dims=True)
+        d_variance = -0.5 * sum * (rstd_i * rstd_i)
         d_x = rounded * rstd_i + 2.0 * (d_variance / hidden * x_i)
         tl.store(grad_x + i_batch_seq * hidden + i_hidden, d_x, mask=mask)
     tl.store(

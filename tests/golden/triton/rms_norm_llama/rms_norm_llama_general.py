@@ -118,12 +118,12 @@ def rms_norm_llama_backward_general(
             x_2 = x_i.to(tl.float32)
             x_3 = x_2 * rstd_i
             product = wide((d_y_i * wide(x_3.to(x.dtype.element_ty))).to(d_y.dtype.element_ty))
-            sum_tile = sum_tile + rounded.to(tl.float32) * x_2
+            sum_tile = sum_tile + tl.where(mask, rounded.to(tl.float32) * x_3, 0.0)
             grad_weight_slices_at = grad_weight_slices + worker * hidden + i_hidden
             tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + product, mask=mask)
             tl.debug_barrier()
         sum = tl.sum(sum_tile, axis=0)
-        d_variance = -0.5 * sum * (rstd_i * rstd_i * rstd_i)
+        d_variance = -0.5 * sum * (rstd_i * rstd_i)
         quotient = d_variance / hidden
         for start in range(0, hidden, BLOCK):
             i_hidden = (start + tl.arange(0, BLOCK)).to(tl.int64)

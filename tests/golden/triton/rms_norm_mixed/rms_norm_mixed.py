@@ -15,10 +15,10 @@
 #     types T = bf16, W = f32
 #     sizes rows = 8192, cols = 4096
 #     h           = f32(x)
-#     grad_weight = W(sum(cast(d_y, W|f32) * cast(h * rstd, W|f32), rows))
-#     _1          = f32(cast(d_y, W|f32) * wide(weight))
-#     d_rstd      = sum(_1 * h, cols)
-#     d_h         = _1 * rstd + 2.0 * (-0.5 * d_rstd * (rstd^2 * rstd) / size(cols) * h)
+#     _1          = h * rstd
+#     grad_weight = W(sum(cast(d_y, W|f32) * cast(_1, W|f32), rows))
+#     _2          = f32(cast(d_y, W|f32) * wide(weight))
+#     d_h         = _2 * rstd + 2.0 * (-0.5 * sum(_2 * _1, cols) * rstd^2 / size(cols) * h)
 #     grad_x      = T(d_h)
 #   return grad_x, grad_weight
 #
@@ -74,12 +74,12 @@ def rms_norm_mixed_backward(
         d_y_i = tl.load(d_y + row * cols + col, mask=mask, other=0).to(tl.float32)
         x_i = tl.load(x + row * cols + col, mask=mask, other=0).to(tl.float32)
         rstd_i = tl.load(rstd + row, mask=row < rows, other=0)
-        grad_weight_sum += tl.where(mask, d_y_i * (x_i * rstd_i), 0.0)
+        product = x_i * rstd_i
+        grad_weight_sum += tl.where(mask, d_y_i * product, 0.0)
         weight_i = tl.load(weight + col, mask=col < cols, other=0).to(tl.float32)
         rounded = d_y_i * weight_i
-        d_rstd = tl.sum(tl.where(mask, rounded * x_i, 0.0), axis=1, keep_dims=True)
-        product = 2.0 * (-0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols * x_i)
-        d_h = rounded * rstd_i + product
+        sum = tl.sum(tl.where(mask, rounded * product, 0.0), axis=1, keep_dims=True)
+        d_h = rounded * rstd_i + 2.0 * (-0.5 * sum * (rstd_i * rstd_i) / cols * x_i)
         tl.store(grad_x + row * cols + col, d_h, mask=mask)
     tl.store(grad_weight_slices + worker * cols + col, tl.sum(grad_weight_sum, axis=0, keep_dims=True), mask=col < cols)
 

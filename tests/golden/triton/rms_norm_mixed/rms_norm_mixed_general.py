@@ -83,7 +83,7 @@ def rms_norm_mixed_backward_general(
     tl.debug_barrier()
     for row in range(worker, rows, workers):
         rstd_i = tl.load(rstd + row * rstd_stride_0)
-        d_rstd_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
+        sum_tile = tl.full([BLOCK], 0.0, dtype=tl.float32)
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = col < cols
@@ -91,12 +91,13 @@ def rms_norm_mixed_backward_general(
             weight_i = wide(tl.load(weight + col * weight_stride_0, mask=mask, other=0))
             x_i = wide(tl.load(x + row * x_stride_0 + col * x_stride_1, mask=mask, other=0))
             h = x_i.to(tl.float32)
-            d_rstd_tile = d_rstd_tile + (d_y_i * weight_i).to(tl.float32) * h
+            product = h * rstd_i
+            sum_tile = sum_tile + tl.where(mask, (d_y_i * weight_i).to(tl.float32) * product, 0.0)
             grad_weight_slices_at = grad_weight_slices + worker * cols + col
-            tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + d_y_i * (h * rstd_i), mask=mask)
+            tl.store(grad_weight_slices_at, tl.load(grad_weight_slices_at, mask=mask) + d_y_i * product, mask=mask)
             tl.debug_barrier()
-        d_rstd = tl.sum(d_rstd_tile, axis=0)
-        quotient = -0.5 * d_rstd * (rstd_i * rstd_i * rstd_i) / cols
+        sum = tl.sum(sum_tile, axis=0)
+        quotient = -0.5 * sum * (rstd_i * rstd_i) / cols
         for start in range(0, cols, BLOCK):
             col = (start + tl.arange(0, BLOCK)).to(tl.int64)
             mask = col < cols
