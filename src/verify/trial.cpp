@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "ir/interpreter/rounding.h"
 #include "kernel/layout.h"
 #include "kernel/types.h"
 #include "verify/cases.h"
@@ -426,7 +427,8 @@ Result<Expected> rounded(const ir::Graph& graph, const kernel::TypeBinding& type
 
 // Where a value is used several times its gradient is a sum, and no order of that sum is the right one: the derivative
 // of the graph as it was read has one, the backward that was approved may have another. Both are admitted. That the two
-// are the same function is the gradient gate's to say.
+// are the same function is the gradient gate's to say. Where one of them leaves its type's range on the way to a number
+// and the other does not, a kernel may do either, or so halfway: anything goes.
 Status admit_approved_backward(const Subject& subject, const kernel::TypeBinding& types, const ir::Environment& values,
                                Expected& expected) {
   KW_TRY(const Expected forward, rounded(*subject.approved_forward, types, values));
@@ -438,8 +440,8 @@ Status admit_approved_backward(const Subject& subject, const kernel::TypeBinding
     if (known == expected.end()) continue;
     ir::Array& own = known->second;
     for (std::size_t i = 0; i < own.values.size() && i < other.values.size(); ++i) {
-      const double distance = std::fabs(own.values[i] - other.values[i]);
-      if (!std::isnan(distance)) own.bounds[i] = std::max(own.bounds[i], distance + other.bounds[i]);
+      const double distance = ir::interpreter::gap(own.values[i], other.values[i]);
+      own.bounds[i] = std::max(own.bounds[i], distance + other.bounds[i]);
     }
   }
   return {};

@@ -117,6 +117,17 @@ void charge_order(DType type, const ProductUse& use, const PointwiseCall& call) 
     if (std::isfinite(call.out[i])) call.spreads[i] += scaled(call.out[i], roundings);
 }
 
+// A product that leaves the range of its type, and that a kernel may never have by itself: there nothing is known.
+void charge_overflow(DType type, const PointwiseCall& call) {
+  if (!is_floating(type) || is_weak(type) || opmath(type) != type) return;
+  const auto is_finite = [](const TileOperand& operand, int64_t i) {
+    return std::isfinite(operand.values[i * operand.step]);
+  };
+  for (int64_t i = 0; i < call.n; ++i)
+    if (!std::isfinite(round_through(type, call.out[i])) && is_finite(call.in[0], i) && is_finite(call.in[1], i))
+      call.spreads[i] = kInfinity;
+}
+
 // A power that is written as a product rounds like one.
 bool is_written_out(const Node& node, const PointwiseCall& call) {
   if (node.op != Op::Pow || call.in[1].step != 0 || call.in[1].bounds) return false;
@@ -139,6 +150,7 @@ void evaluate_pointwise(const Context& context, const Node& node, const ProductU
       charge_evaluation(type, meaning.ulps, call);
     charge_steps(node.op, type, call);
     charge_order(type, use, call);
+    if (exactness == Exactness::Fusible) charge_overflow(type, call);
   }
   // What is said of a given tensor is said of its values in their own type.
   finish_values(context, node, exactness, call.out, node.op == Op::Input ? nullptr : call.spreads, call.n);

@@ -162,6 +162,36 @@ TEST(InterpreterBound, WhereAPartialSumMayOverflowAnythingGoes) {
   }
 }
 
+TEST(InterpreterBound, AProductThatOverflowsInASumOrALongerProductMayNeverHaveBeen) {
+  for (const DType type : {DType::F32, DType::F64}) {
+    const double most = info(type).max_finite;
+    const auto bound_of = [&](Op op, double x, double other) {
+      InterpreterCase c;
+      const AxisId n = c.axis("n");
+      const NodeId product = c.b.make(Op::Mul, {c.tensor("x", type, {n}), c.tensor("y", type, {n})});
+      c.output(op == Op::Mul || op == Op::Add ? c.b.make(op, {product, c.tensor("z", type, {n})}) : product, {n});
+      c.give("x", {1}, {x});
+      c.give("y", {1}, {2});
+      if (op == Op::Mul || op == Op::Add) c.give("z", {1}, {other});
+      return c.run(kBounded).bounds[0];
+    };
+    EXPECT_EQ(bound_of(Op::Add, most, -kInf), kInf) << "fused, it is -inf; else no number";
+    EXPECT_EQ(bound_of(Op::Mul, most, 0.25), kInf) << "in another order it is finite";
+    EXPECT_EQ(bound_of(Op::Neg, most, 0), 0) << "by itself it is infinite in every kernel";
+    EXPECT_EQ(bound_of(Op::Mul, kInf, 0.25), 0) << "what was given as infinite is so in any order";
+    EXPECT_LT(bound_of(Op::Mul, most / 4, 0.25), most);
+  }
+  // What is rounded to a narrower type is there.
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  const NodeId product = c.b.make(Op::Mul, {c.tensor("x", DType::F16, {n}), c.tensor("y", DType::F16, {n})});
+  c.output(c.b.make(Op::Mul, {product, c.tensor("z", DType::F16, {n})}), {n});
+  for (const char* name : {"x", "y"}) c.give(name, {1}, {300});
+  c.give("z", {1}, {0.25});
+  EXPECT_EQ(c.run(kBounded).values[0], kInf);
+  EXPECT_EQ(c.run(kBounded).bounds[0], 0);
+}
+
 TEST(InterpreterBound, WhatMayBeAnythingMayBeNaNAfterEveryFunction) {
   for (Op op : {Op::Tanh, Op::Sigmoid, Op::Exp, Op::Abs, Op::Sign, Op::Sin})
     EXPECT_EQ(bounded(op, DType::F32, {0.5}, {kInf}).bounds, (Values{kInf})) << info(op).name;

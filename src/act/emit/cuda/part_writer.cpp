@@ -1,10 +1,8 @@
 #include "act/emit/cuda/part_writer.h"
 
 #include <algorithm>
-#include <set>
 
 #include "act/emit/words.h"
-#include "base/text.h"
 
 namespace kw::act::cuda {
 namespace {
@@ -155,87 +153,6 @@ Lines PartWriter::ahead() {
   out.close("};");
   out.line("for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) prefetch(kw::block(), tile);");
   return out;
-}
-
-// ---- sums over a tile ----
-// Factors that a part has in common wait until its tile is summed where a sum over the part has the other terms: both
-// are one sum then, and none leaves its type's range that is not wanted by itself.
-
-std::vector<ValueId> PartWriter::terms_of_sum(const Accumulate& sum) const {
-  Factored product = factored(kernel_, sum.value, nest_.inner, [&](ValueId v) {
-    const std::vector<ValueId>& operands = std::get<Map>(kernel_[v].what).args;
-    return std::all_of(operands.begin(), operands.end(), [&](ValueId o) { return has(kernel_[o].axes, nest_.inner); });
-  });
-  if (!product.factors.empty()) return {sum.value};
-  std::sort(product.terms.begin(), product.terms.end());
-  return product.terms;
-}
-
-Factored PartWriter::product_of(ValueId v) const {
-  std::set<std::vector<ValueId>> wanted;
-  std::set<ValueId> whole;  // terms that stay as they are
-  for (const Stage& stage : kernel_.stages)
-    for (const Accumulate& sum : stage.accumulates)
-      if (kind_of(plan_, sum) == SumKind::Segment) {
-        const std::vector<ValueId> terms = terms_of_sum(sum);
-        whole.insert(terms.begin(), terms.end());
-        wanted.insert(terms);
-      }
-  Factored parts = factored(kernel_, v, nest_.inner, [&](ValueId o) { return !whole.contains(o); });
-  std::sort(parts.terms.begin(), parts.terms.end());
-  return wanted.contains(parts.terms) ? parts : Factored{{}, {v}};
-}
-
-std::optional<Factored> PartWriter::summed_product(ValueId r) const {
-  const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
-  if (reduced.op != ir::Op::Sum && reduced.op != ir::Op::Mean) return std::nullopt;
-  return product_of(reduced.arg);
-}
-
-std::vector<ValueId> PartWriter::defined_roots(const Stage& stage) const {
-  std::vector<ValueId> roots;
-  auto take = [&](const Factored& product) {
-    roots.insert(roots.end(), product.terms.begin(), product.terms.end());
-    roots.insert(roots.end(), product.factors.begin(), product.factors.end());
-  };
-  for (ValueId r : stage.reductions)
-    if (const auto product = summed_product(r))
-      take(*product);
-    else
-      for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
-  for (const Store& store : stage.stores) roots.push_back(store.value);
-  for (const Accumulate& sum : stage.accumulates)
-    if (kind_of(plan_, sum) == SumKind::Segment)
-      take(product_of(sum.value));
-    else
-      roots.push_back(sum.value);
-  return roots;
-}
-
-std::string PartWriter::tile_sum(const Factored& product, const std::string& type, const std::string& name,
-                                 StageText& text, const std::string& joined) {
-  auto& known = parts_of_stage_[stage_].sums;
-  auto sum = known.find({product.terms, type});
-  if (sum == known.end()) {
-    const std::string part = names_.fresh(name + "_part");
-    std::vector<std::string> factors;
-    for (ValueId v : product.terms) factors.push_back(values_.expressions.factor(v, type));
-    const bool is_one = product.terms.size() == 1;
-    const std::string term = is_one ? values_.expressions.as(product.terms[0], type) : join(factors, " * ");
-    text.before_tile.line(type + " " + part + " = 0;");
-    text.body.element.line(part + " += " + term + ";");
-    sum = known.emplace(std::pair(product.terms, type), part).first;
-  }
-  std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
-  for (ValueId v : product.factors) all += " * " + values_.expressions.factor(v, type);
-  return all;
-}
-
-void PartWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
-  if (const auto product = summed_product(r))
-    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text) + ";");
-  else
-    RowWriter::add_tile(r, total, name, text);
 }
 
 void PartWriter::combine(const Combination&, StageText&) {

@@ -3,7 +3,6 @@
 // part are summed up by the warps that had tiles of it.
 #pragma once
 
-#include "act/emit/cuda/hoist_factors.h"
 #include "act/emit/cuda/row_writer.h"
 
 namespace kw::act::cuda {
@@ -18,8 +17,6 @@ class PartWriter final : public RowWriter {
   std::string is_one_thread() const override { return "kw::thread() == 0"; }
   std::string keeps() const override { return "false"; }
   bool goes_on_without_barrier() const override { return !plan_.has_segments; }
-  std::vector<ValueId> defined_roots(const Stage& stage) const override;
-  void add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) override;
   void combine(const Combination& one, StageText& text) override;
   void reduce(const std::vector<std::string>& parts, Lines& out) const override { add_call(by_block(), parts, out); }
   void sums_of_row(const Accumulate& sum, StageText& text) override;
@@ -34,19 +31,11 @@ class PartWriter final : public RowWriter {
   bool prefetches() const;
   Lines ahead();
 
-  // ---- sums over a tile ----
-  std::vector<ValueId> terms_of_sum(const Accumulate& sum) const;
-  Factored product_of(ValueId v) const;
-  std::optional<Factored> summed_product(ValueId r) const;  // what is summed, where the reduction is a sum
-  // The sum of a product over a tile, as an expression; `joined`: a function that joins what lanes have of it.
-  std::string tile_sum(const Factored& product, const std::string& type, const std::string& name, StageText& text,
-                       const std::string& joined = {});
   Lines segment_totals(const Accumulate& sum, const std::string& sums, const std::string& to);
 
   struct PartText {
-    Lines place;                                                               // values that a part has in common
-    Lines segments;                                                            // what becomes of the sums over parts
-    std::map<std::pair<std::vector<ValueId>, std::string>, std::string> sums;  // names, by terms and type
+    Lines place;     // values that a part has in common
+    Lines segments;  // what becomes of the sums over parts
   };
   std::map<size_t, PartText> parts_of_stage_;
   std::map<std::string, std::string> begins_;  // names, by what they are

@@ -162,7 +162,7 @@ void RowWriter::write_loop(const Stage& stage, StageText& text) {
   for (const Combination& one : combines_.of(stage)) combine(one, text);
   for (const Accumulate& sum : stage.accumulates)
     if (kind_of(plan_, sum) == SumKind::Scalar)
-      scalar_sum(sum, text.body);
+      scalar_sum(sum, text);
     else
       sums_of_row(sum, text);
   for (const Store& s : stage.stores) store(s, text.body);
@@ -191,14 +191,6 @@ std::string RowWriter::reduce_terms(ValueId r, const std::string& name, StageTex
          share(name, type, takes_turns() ? "2 * kw::kMostWarps" : "kw::kMostWarps") + ")";
 }
 
-void RowWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
-  const Reduction reduction = reduction_of(r);
-  const std::string part = names_.fresh(name + "_part");
-  text.before_tile.line(accumulator_type(r) + " " + part + " = " + reduction.start + ";");
-  text.body.element.line(reduction.joined(part, term_of(r)));
-  text.after_tile.line(reduction.joined(total, part));
-}
-
 // Where a block goes from row to row, one reduction comes again with none between; another has its barrier.
 bool RowWriter::takes_turns() const {
   if (has_combine(kernel_)) return true;
@@ -209,6 +201,106 @@ bool RowWriter::takes_turns() const {
 
 void RowWriter::add_call(const std::string& head, const std::vector<std::string>& arguments, Lines& out) {
   for (const std::string& line : split_lines(bracketed(head, arguments, ");"))) out.line(line);
+}
+
+// ---- sums over a tile ----
+// Factors that a row, or a part of it, has in common wait until a tile is summed where a sum that rides along has the
+// other terms: both are one sum then, and none leaves its type's range that is not wanted by itself.
+
+bool RowWriter::is_summed_by_tile(const Accumulate& sum) const {
+  const SumKind kind = kind_of(plan_, sum);
+  return kind == SumKind::Scalar || (kind == SumKind::Segment && plan_.in_parts);
+}
+
+std::vector<ValueId> RowWriter::terms_of_sum(const Accumulate& sum) const {
+  Factored product = factored(kernel_, sum.value, nest_.inner, [&](ValueId v) {
+    const std::vector<ValueId>& operands = std::get<Map>(kernel_[v].what).args;
+    return std::all_of(operands.begin(), operands.end(), [&](ValueId o) { return has(kernel_[o].axes, nest_.inner); });
+  });
+  if (!product.factors.empty()) return {sum.value};
+  std::sort(product.terms.begin(), product.terms.end());
+  return product.terms;
+}
+
+Factored RowWriter::product_of(ValueId v) const {
+  std::set<std::vector<ValueId>> wanted;
+  std::set<ValueId> whole;  // terms that stay as they are
+  for (const Stage& stage : kernel_.stages)
+    for (const Accumulate& sum : stage.accumulates)
+      if (is_summed_by_tile(sum)) {
+        const std::vector<ValueId> terms = terms_of_sum(sum);
+        whole.insert(terms.begin(), terms.end());
+        wanted.insert(terms);
+      }
+  Factored parts = factored(kernel_, v, nest_.inner, [&](ValueId o) { return !whole.contains(o); });
+  std::sort(parts.terms.begin(), parts.terms.end());
+  const bool wait = std::all_of(parts.factors.begin(), parts.factors.end(), [&](ValueId factor) {
+    return plan_.in_parts || level_of(kernel_[factor].axes) == Level::Point;
+  });
+  return wait && wanted.contains(parts.terms) ? parts : Factored{{}, {v}};
+}
+
+std::optional<Factored> RowWriter::summed_product(ValueId r) const {
+  if (!has_partials(r)) return std::nullopt;
+  const Reduced& reduced = std::get<Reduced>(kernel_[r].what);
+  if (reduced.op != ir::Op::Sum && reduced.op != ir::Op::Mean) return std::nullopt;
+  return product_of(reduced.arg);
+}
+
+std::vector<ValueId> RowWriter::defined_roots(const Stage& stage) const {
+  std::vector<ValueId> roots;
+  auto take = [&](const Factored& product) {
+    roots.insert(roots.end(), product.terms.begin(), product.terms.end());
+    roots.insert(roots.end(), product.factors.begin(), product.factors.end());
+  };
+  for (ValueId r : stage.reductions)
+    if (const auto product = summed_product(r))
+      take(*product);
+    else
+      for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
+  for (const Store& store : stage.stores) roots.push_back(store.value);
+  for (const Accumulate& sum : stage.accumulates)
+    if (is_summed_by_tile(sum))
+      take(product_of(sum.value));
+    else
+      roots.push_back(sum.value);
+  return roots;
+}
+
+std::string RowWriter::tile_sum(const Factored& product, const std::string& type, const std::string& name,
+                                 StageText& text, const std::string& joined) {
+  auto sum = text.sums.find({product.terms, type});
+  if (sum == text.sums.end()) {
+    const std::string part = names_.fresh(name + "_part");
+    std::vector<std::string> factors;
+    for (ValueId v : product.terms) factors.push_back(values_.expressions.factor(v, type));
+    const bool is_one = product.terms.size() == 1;
+    const std::string term = is_one ? values_.expressions.as(product.terms[0], type) : join(factors, " * ");
+    text.before_tile.line(type + " " + part + " = 0;");
+    text.body.element.line(part + " += " + term + ";");
+    sum = text.sums.emplace(std::pair(product.terms, type), part).first;
+  }
+  std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
+  for (ValueId v : product.factors) all += " * " + values_.expressions.factor(v, type);
+  return all;
+}
+
+void RowWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
+  if (const auto product = summed_product(r)) {
+    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text) + ";");
+    return;
+  }
+  const Reduction reduction = reduction_of(r);
+  const std::string part = names_.fresh(name + "_part");
+  text.before_tile.line(accumulator_type(r) + " " + part + " = " + reduction.start + ";");
+  text.body.element.line(reduction.joined(part, term_of(r)));
+  text.after_tile.line(reduction.joined(total, part));
+}
+
+void RowWriter::scalar_sum(const Accumulate& sum, StageText& text) {
+  const std::string total = total_of(sum);
+  text.after_tile.line(
+      total + " += " + tile_sum(product_of(sum.value), sum_type(sum), buffer(sum.buffer).name, text) + ";");
 }
 
 // ---- the text around them ----

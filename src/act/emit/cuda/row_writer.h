@@ -3,6 +3,7 @@
 // in shared memory. WholeRowWriter shares a row out by elements, PartWriter by parts of it.
 #pragma once
 
+#include "act/emit/cuda/hoist_factors.h"
 #include "act/emit/cuda/writer.h"
 
 namespace kw::act::cuda {
@@ -20,6 +21,7 @@ class RowWriter : public Writer {
     Lines before_tile, after_tile;  // partial results
     Body body;
     Lines after;
+    std::map<std::pair<std::vector<ValueId>, std::string>, std::string> sums;  // of tiles: names, by terms and type
   };
 
   // Shared memory whose size is the launch's matter, given out from its beginning.
@@ -42,9 +44,6 @@ class RowWriter : public Writer {
   virtual std::string is_one_thread() const = 0;                        // a condition that one thread of a row meets
   virtual std::string keeps() const = 0;             // the condition of keeping values, where the skeleton has none
   virtual bool goes_on_without_barrier() const = 0;  // from a row's last reduction to the next row
-  virtual std::vector<ValueId> defined_roots(const Stage& stage) const { return roots_of(stage); }
-  // Adds the terms of a tile, as `name` calls them, to a total.
-  virtual void add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text);
   virtual void combine(const Combination& one, StageText& text) = 0;
   // Joins what threads have of a row; `parts`: arguments, one for each reduction.
   virtual void reduce(const std::vector<std::string>& parts, Lines& out) const = 0;
@@ -67,6 +66,13 @@ class RowWriter : public Writer {
   static bool is_read_again(const Held& held) { return held.stages.size() > 1; }
   static std::string read(const Held& held);  // statement
 
+  // ---- sums over a tile ----
+  // What is summed: factors that a row, or a part of one, has in common, and the terms.
+  Factored product_of(ValueId v) const;
+  // The sum of a product over a tile, as an expression; `joined`: a function that joins what lanes have of it.
+  std::string tile_sum(const Factored& product, const std::string& type, const std::string& name, StageText& text,
+                       const std::string& joined = {});
+
  private:
   // ---- what is kept ----
   std::set<ValueId> computed_in(const Stage& stage, const std::set<ValueId>& stop = {}) const;
@@ -81,6 +87,15 @@ class RowWriter : public Writer {
   void write_loop(const Stage& stage, StageText& text);
   // Accumulates the terms of a reduction in a thread. What `reduce` takes to join it with what others have.
   std::string reduce_terms(ValueId r, const std::string& name, StageText& text, Lines& totals);
+  void scalar_sum(const Accumulate& sum, StageText& text);
+
+  // ---- sums over a tile ----
+  bool is_summed_by_tile(const Accumulate& sum) const;
+  std::vector<ValueId> terms_of_sum(const Accumulate& sum) const;
+  std::optional<Factored> summed_product(ValueId r) const;  // where the reduction is a sum
+  std::vector<ValueId> defined_roots(const Stage& stage) const;
+  // Adds the terms of a tile, as `name` calls them, to a total.
+  void add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text);
 };
 
 }  // namespace kw::act::cuda

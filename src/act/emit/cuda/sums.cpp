@@ -17,20 +17,16 @@ void Writer::clear_slice(const Accumulate& sum, const std::string& worker, bool 
              ".at(" + worker + ") + i, 0);");
 }
 
-void Writer::scalar_sum(const Accumulate& sum, Body& body) {
-  const std::string type = sum_type(sum), term = values_.expressions.as(sum.value, type);
-  const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
-  const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
+std::string Writer::total_of(const Accumulate& sum) {
+  const std::string type = sum_type(sum), total = names_.fresh(buffer(sum.buffer).name + "_total");
   sums_.line("kw::Total<true, " + type + "> " + total + " = 0;");
-  body.vector.line(type + " " + part + " = 0;");
-  body.element.line(part + " += " + term + ";");
-  body.stores.line(total + " += " + part + ";");
   const std::string name = names_.fresh(buffer(sum.buffer).name + "_sum");
   const std::string parts = share(name, type, "kw::kMostWarps");
   finish_.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
   finish_.line("kw::block_reduce(0, kw::part<kw::Sum>(" + name + ", " + parts + "));");
   finish_.line("if (kw::thread() == 0) " + add_to(address(sum.buffer, sum.at, false, slice("kw::block()")), name, ""));
   ++text_.other_sums;
+  return total;
 }
 
 }  // namespace kw::act::cuda

@@ -92,7 +92,7 @@ class Writer {
   std::string add_to(const std::string& to, const std::string& value, const std::string& before) const;
   static std::string joined_to(const std::string& to) { return "kw::load(" + to + ") + "; }
   void clear_slice(const Accumulate& sum, const std::string& worker, bool by_block);
-  void scalar_sum(const Accumulate& sum, Body& body);
+  std::string total_of(const Accumulate& sum);  // the variable that a thread has of one sum for everything
 
   // ---- reductions (reductions.cpp) ----
   // How one is spelled: the functor of runtime/cuda/reduction.h, and how a term joins.

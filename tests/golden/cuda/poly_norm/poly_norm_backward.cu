@@ -143,15 +143,15 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       prefetch(start + kRowsAhead * step);
       landing = (landing + 1) % kRowsAhead;
     }
+    const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
     const W32 weight_i = kw::load(weight.at(0));
     const float weight_2 = weight_i;
-    const float rstd_i = kw::load(rstd.at(i_batch, i_seq));
+    const float rstd_3_i = kw::load(rstd_3.at(i_batch, i_seq));
     const W32 weight_i_2 = kw::load(weight.at(2));
     const float weight_2_2 = weight_i_2;
-    const float rstd_3_i = kw::load(rstd_3.at(i_batch, i_seq));
+    const float rstd_2_i = kw::load(rstd_2.at(i_batch, i_seq));
     const W32 weight_i_3 = kw::load(weight.at(1));
     const float weight_2_3 = weight_i_3;
-    const float rstd_2_i = kw::load(rstd_2.at(i_batch, i_seq));
     kw::Total<kStreamed, float> sum_total = 0;
     kw::Total<kStreamed, float> sum_2_total = 0;
     kw::Total<kStreamed, float> sum_3_total = 0;
@@ -174,15 +174,12 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       float sum_part = 0;
       float sum_2_part = 0;
       float sum_3_part = 0;
+      float grad_bias_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
         const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
         if (whole ? element < end : edge && tile == 0) {
-          float sum_slices_part = 0;
-          float sum_slices_2_part = 0;
-          float sum_slices_3_part = 0;
-          float grad_bias_slices_part = 0;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float d_y_i = d_y_v[v][k];
@@ -191,23 +188,20 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             const float product_2 = product * h * rstd_i;
             const float product_3 = h * rstd_3_i;
             const float product_4 = product * rstd_2_i;
-            sum_part += d_y_i * weight_2 * product_2;
-            sum_2_part += d_y_i * weight_2_2 * product_3;
-            sum_3_part += d_y_i * weight_2_3 * product_4;
-            sum_slices_part += d_y_i * product_3;
-            sum_slices_2_part += d_y_i * product_4;
-            sum_slices_3_part += d_y_i * product_2;
+            sum_part += d_y_i * product_2;
+            sum_2_part += d_y_i * product_3;
+            sum_3_part += d_y_i * product_4;
             grad_bias_slices_part += d_y_i;
           }
-          sum_slices_total += sum_slices_part;
-          sum_slices_2_total += sum_slices_2_part;
-          sum_slices_3_total += sum_slices_3_part;
-          grad_bias_slices_total += grad_bias_slices_part;
         }
       }
-      sum_total += sum_part;
-      sum_2_total += sum_2_part;
-      sum_3_total += sum_3_part;
+      sum_total += sum_part * weight_2;
+      sum_2_total += sum_2_part * weight_2_2;
+      sum_3_total += sum_3_part * weight_2_3;
+      sum_slices_total += sum_2_part;
+      sum_slices_2_total += sum_3_part;
+      sum_slices_3_total += sum_part;
+      grad_bias_slices_total += grad_bias_slices_part;
     }
     float sum = static_cast<float>(sum_total);
     float sum_2 = static_cast<float>(sum_2_total);
