@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "verify/brink.h"
 #include "verify/reach.h"
 
 namespace kw::verify {
@@ -111,6 +112,7 @@ std::string Case::text() const {
   out += ", " + std::string(name_of(layout)) + ", " + std::string(name_of(values)) + " values";
   if (other_scalars) out += ", other scalars";
   if (many_blocks) out += ", many blocks";
+  if (brink) out += ", at the brink of value " + std::to_string(*brink);
   return out;
 }
 
@@ -387,9 +389,14 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   const bool is_total = std::all_of(subject.forward.outputs.begin(), subject.forward.outputs.end(),
                                     [&](const ir::Output& output) { return output.dims.empty(); });
   for (std::size_t m = 0; m < mixtures.size(); ++m) {
-    for (int draw = 0; draw < kLargeDraws; ++draw)
-      if (Sizes sizes = fitted(subject, "", 0, 2); admits(subject, sizes, options.most_elements))
-        add({.types = mixtures[m], .sizes = std::move(sizes), .values = Values::Large});
+    if (const Sizes sizes = fitted(subject, "", 0, 2); admits(subject, sizes, options.most_elements))
+      for (int draw = 0; draw < kLargeDraws; ++draw)
+        add({.types = mixtures[m], .sizes = sizes, .values = Values::Large});
+    // Of one sign, a sum leaves its range before its terms do.
+    if (const Sizes sizes = fitted(subject, "", 0, 5); admits(subject, sizes, options.most_elements))
+      for (const ir::NodeId value : brinks(subject, mixtures[m]))
+        for (const Values values : {Values::Ordinary, Values::Positive, Values::Positive})
+          add({.types = mixtures[m], .sizes = sizes, .values = values, .brink = value});
     for (int draw = 0; draw < (is_total ? 72 : 36); ++draw) {
       const Sizes sizes = fitted(subject, "", 0, draw < 18 ? 1 + draw % 3 : 2);
       if (!admits(subject, sizes, options.most_elements)) continue;
@@ -471,9 +478,9 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     const auto shape = shape_of(graph, input.dims, c.sizes);
     if (!shape) return bad_input("no size is known for a dimension of " + input.name);
     const DType dtype = dtype_of(graph, input.type, c.types);
-    // Cotangents are ordinary: what they meet is not.
+    // Cotangents are ordinary: what they meet is not. At the brink they are what leads there.
     const bool cotangent = subject.forward.find_input(input.name) == nullptr;
-    ValueSource source(cotangent ? Values::Ordinary : c.values, dtype, seed, landmarks);
+    ValueSource source(cotangent && !c.brink ? Values::Ordinary : c.values, dtype, seed, landmarks);
     ir::Array array{*shape, {}};
     std::int64_t count = 1;
     for (const std::int64_t n : *shape) count *= n;
@@ -494,6 +501,7 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     }
     values.inputs[input.name] = std::move(array);
   }
+  if (c.brink) KW_CHECK(to_the_brink(subject, c.types, *c.brink, values));
   return values;
 }
 

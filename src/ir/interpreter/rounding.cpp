@@ -81,8 +81,9 @@ void round_with_bounds(DType type, Exactness exactness, double* values, double* 
     if (spreads[i] == kInfinity) {
       bound = kInfinity;  // also where the oracle has no number: what overflows here need not overflow there
     } else if (spread > 0) {
-      bound = std::max(gap(round_through(type, exact + spread), rounded),
-                       gap(round_through(type, exact - spread), rounded));
+      // An end that is a tie here may lie a little beyond it there: a term too small for these sums was lost.
+      bound = std::max(gap(round_through(type, std::nextafter(exact + spread, kInfinity)), rounded),
+                       gap(round_through(type, std::nextafter(exact - spread, -kInfinity)), rounded));
       if (as_exact) bound += last_places(exact, 2);
     }
     if (exactness == Exactness::Fusible && type == opmath(type)) {

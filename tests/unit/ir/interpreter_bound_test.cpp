@@ -192,6 +192,20 @@ TEST(InterpreterBound, AProductThatOverflowsInASumOrALongerProductMayNeverHaveBe
   EXPECT_EQ(c.run(kBounded).bounds[0], 0);
 }
 
+TEST(InterpreterBound, ATieThatATinyTermBreaksInAFusedSumIsWithinTheBound) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  const NodeId product = c.b.make(Op::Mul, {c.tensor("x", DType::F32, {n}), c.tensor("y", DType::F32, {n})});
+  c.output(c.b.make(Op::Add, {product, c.tensor("z", DType::F32, {n})}), {n});
+  c.give("x", {1}, {1 + 0x1p-23});
+  c.give("y", {1}, {1.5});  // the product lies between 1.5 + 2^-23 and 1.5 + 2^-22
+  c.give("z", {1}, {-0x1p-90});
+  const double fused = std::fmaf(1.5f, 1 + 0x1p-23f, -0x1p-90f);
+  const Array out = c.run(kBounded);
+  EXPECT_NE(fused, out.values[0]) << "rounded by itself, the product is even";
+  EXPECT_GE(out.bounds[0], std::fabs(fused - out.values[0]));
+}
+
 TEST(InterpreterBound, WhatMayBeAnythingMayBeNaNAfterEveryFunction) {
   for (Op op : {Op::Tanh, Op::Sigmoid, Op::Exp, Op::Abs, Op::Sign, Op::Sin})
     EXPECT_EQ(bounded(op, DType::F32, {0.5}, {kInf}).bounds, (Values{kInf})) << info(op).name;

@@ -1,0 +1,16 @@
+// op: half
+// types: all
+// Right: what the wrong one is made from.
+#include <cstdint>
+
+#include "kw/element.h"
+
+using T = KW_T;
+
+void half_forward(const T* x, T* y, std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (std::int64_t c = 0; c < cols; ++c) sum += double(kw::wide<T>(x[r * cols + c]));
+    y[r] = T(kw::wide<T>(0.5) * kw::wide<T>(T(kw::wide<T>(sum))));
+  }
+}
