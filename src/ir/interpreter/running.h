@@ -65,7 +65,8 @@ struct RunningMean : RunningSum {
   double spread(const SumModel& model) const {
     if (terms == 0) return 0;
     if (!std::isfinite(value())) return RunningSum::spread(model);
-    if (may_overflow(model)) return kInfinity;  // the sum may be infinite, or its terms scaled down before
+    // The sum may be infinite, or its terms scaled down before.
+    if (may_overflow(model) || std::fabs(RunningSum::value()) > model.largest) return kInfinity;
     // A kernel divides, or multiplies with the rounded reciprocal.
     return RunningSum::spread(model) / static_cast<double>(terms) + scaled(value(), 3 * model.roundoff);
   }
