@@ -31,8 +31,8 @@ std::vector<kernel::Sizes> shapes_at_edges(const Subject& subject, const kernel:
 
 // On a GPU with many multiprocessors many blocks have a part in a sum, and no warp finishes it alone. The smallest
 // shapes with which every entry that reads such parts has many of them. None where the machine decides no count of
-// parts.
-inline constexpr std::int64_t kManyMultiprocessors = 132;
+// parts. One less than a power of two: what goes through parts by rounds of so many fills its last one nearly.
+inline constexpr std::int64_t kManyMultiprocessors = 127;
 std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const kernel::TypeBinding& types,
                                                 std::int64_t most, Layout layout);
 

@@ -198,6 +198,13 @@ TEST(Mutants, AKernelsStridesAreChangedAndTheScheduleIsNot) {
                       "norm_rows<4>({x, {0, 1}}, rows, x_stride_0);"));
 }
 
+TEST(Mutants, NoVariableStandsInItsOwnValue) {
+  for (const Mutant& mutant : mutants_of(
+           "KW_DEVICE void f(Index point, Index rows) {\n  const Index row = point / rows;\n  use(row, point);\n}\n",
+           {}, {}))
+    EXPECT_EQ(mutant.after.find("= row / rows"), std::string::npos) << mutant.after;
+}
+
 TEST(Mutants, EachDiffersFromTheOriginalInOneLine) {
   for (const Mutant& mutant : mutants_of(kKernel, {})) {
     EXPECT_NE(mutant.before, mutant.after);

@@ -499,6 +499,9 @@ class Mutator {
     if (known.size() < 2) return;
     const std::string code = without_comment(lines_[at].text);
     const std::size_t assigned = code.find(" = ");
+    const auto is_declared_here = [&](const std::string& name) {
+      return assigned != std::string::npos && trim(code.substr(0, assigned)).ends_with(" " + name);
+    };
     for (std::sregex_iterator it(code.begin(), code.end(), kName), end; it != end; ++it) {
       const auto place = static_cast<std::size_t>(it->position(0));
       if (assigned != std::string::npos && place < assigned && trim(code).starts_with("const"))
@@ -507,6 +510,7 @@ class Mutator {
       const auto found = std::find(known.begin(), known.end(), it->str(0));
       if (found == known.end() || found->starts_with("stream_")) continue;
       const std::size_t next = (static_cast<std::size_t>(found - known.begin()) + 1) % known.size();
+      if (is_declared_here(known[next])) continue;  // which has no value yet
       if (known[next] == "length" && looks_into_cache(at)) continue;
       if (is_given_the_same(lines_[at].function, it->str(0), known[next])) continue;
       std::string changed = lines_[at].text;
