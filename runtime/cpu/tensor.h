@@ -14,11 +14,11 @@ inline void fill(Element* elements, int64_t n, Value value) {
   for (int64_t i = 0; i < n; ++i) elements[i] = value;
 }
 
-// Of two lanes of a row: fetches those that the loop comes to 2 KiB later, which may lie beyond the tensor. Bodies that
+// Of two lanes of a row: fetches those that the loop comes to 1 KiB later, which may lie beyond the tensor. Bodies that
 // go by two lanes fill all that the machine looks ahead with arithmetic, so that it would find their loads late.
 template <class Element>
 KW_INLINE inline void fetch_ahead(const Element* lanes) {
-  constexpr int64_t kAhead = 2048, kBytes = 2 * kLanes * static_cast<int64_t>(sizeof(Element));
+  constexpr int64_t kAhead = 1024, kBytes = 2 * kLanes * static_cast<int64_t>(sizeof(Element));
 #pragma GCC unroll 8
   for (int64_t i = 0; i < kBytes; i += 64) __builtin_prefetch(reinterpret_cast<const char*>(lanes) + kAhead + i, 0, 3);
 }
