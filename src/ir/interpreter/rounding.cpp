@@ -68,31 +68,48 @@ double unit_roundoff(DType type) {
   return is_floating(type) && !is_weak(type) ? std::ldexp(1.0, -info(type).mantissa_bits) : 0;
 }
 
-void round_with_bounds(DType type, Exactness exactness, double* values, double* spreads, int64_t n) {
-  if (exactness == Exactness::Moved || is_weak(type)) return;
+namespace {
+
+template <class Round>
+void round_with_bounds(const Round& round, DType type, Exactness exactness, double* values, double* spreads,
+                       int64_t n) {
   // The oracle works in fp64: where the kernel does too, its own last places are part of the difference.
-  const bool as_exact = type == DType::F64;
+  const bool as_exact = type == DType::F64, fuses = exactness == Exactness::Fusible && type == opmath(type);
   for (int64_t i = 0; i < n; ++i) {
     const double exact = values[i];
     // Nothing known times an infinite uncertainty: anything.
     const double spread = std::isnan(spreads[i]) ? kInfinity : spreads[i];
-    const double rounded = round_through(type, exact);
+    const double rounded = round(exact);
     double bound = 0;
     if (spreads[i] == kInfinity) {
       bound = kInfinity;  // also where the oracle has no number: what overflows here need not overflow there
-    } else if (spread > 0) {
+    } else if (spread > 0 && std::isfinite(exact)) {
       // An end that is a tie here may lie a little beyond it there: a term too small for these sums was lost.
-      bound = std::max(gap(round_through(type, std::nextafter(exact + spread, kInfinity)), rounded),
-                       gap(round_through(type, std::nextafter(exact - spread, -kInfinity)), rounded));
+      const double high = exact + spread, low = exact - spread;
+      bound = std::max(gap(round(high + std::fabs(high) * 0x1p-52), rounded),
+                       gap(round(low - std::fabs(low) * 0x1p-52), rounded));
       if (as_exact) bound += last_places(exact, 2);
     }
-    if (exactness == Exactness::Fusible && type == opmath(type)) {
+    if (fuses) {
       const double unrounded = as_exact ? last_places(rounded, 1) : gap(exact, rounded);
       if (std::isfinite(rounded)) bound = std::max(bound, spread + unrounded);
     }
     values[i] = rounded;
     spreads[i] = bound;
   }
+}
+
+}  // namespace
+
+void round_with_bounds(DType type, Exactness exactness, double* values, double* spreads, int64_t n) {
+  if (exactness == Exactness::Moved || is_weak(type)) return;
+  const auto with = [&](const auto& round) { round_with_bounds(round, type, exactness, values, spreads, n); };
+  if (is_narrow(type))
+    with([narrow = NarrowFloat(type)](double value) { return narrow(static_cast<float>(value)); });
+  else if (type == DType::F32)
+    with([](double value) { return static_cast<double>(static_cast<float>(value)); });
+  else
+    with([type](double value) { return round_to(type, value); });
 }
 
 }  // namespace kw::ir::interpreter
