@@ -28,6 +28,11 @@ KW_DEVICE constexpr int most_in() {
   return kBytes / widest < kMost ? kBytes / widest : kMost;
 }
 
+template <class... Types>
+KW_DEVICE constexpr bool are_narrow() {
+  return ((sizeof(Types) <= 2) && ...);
+}
+
 // How many rows are on their way while a thread works on one: two, unless its part of a row is more than kRowBytes.
 inline constexpr int kRowBytes = 96;
 template <int kElements, class... Types>

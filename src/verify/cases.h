@@ -27,8 +27,8 @@ struct Case {
   bool other_scalars = false;  // real scalars are not at their defaults
   bool many_blocks = false;    // an emulated GPU has kManyMultiprocessors
   bool at_start = false;
-  bool fresh = false;  // a second call with other values follows
-  int landmark = -1;   // of Values::Landmarks, by its number: which one tensors of one element have
+  bool fresh = false;               // a second call with other values follows
+  int landmark = -1;                // of Values::Landmarks, by its number: which one tensors of one element have
   std::optional<ir::NodeId> brink;  // the value of the math that has just left its type's range
   std::uint64_t seed = 0;
 

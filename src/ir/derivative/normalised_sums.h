@@ -3,8 +3,8 @@
 //
 //   sum(d*a) * (r*r*r)      becomes      sum(d*n) * (r*r)
 //
-// for every r that is the same all along the sum's axes. n is near one whatever the scale of a is, so the sum leaves its
-// type's range with d alone; and it has the terms that the gradient of the norm's weight sums.
+// for every r that is the same all along the sum's axes. n is near one whatever the scale of a is, so the sum leaves
+// its type's range with d alone; and it has the terms that the gradient of the norm's weight sums.
 #pragma once
 
 #include "ir/graph.h"

@@ -1,7 +1,7 @@
 // op: half
 // gate: error
-// The sum is not rounded to the type of x before it is halved: seen where it has just left the range of f16, and nowhere
-// else.
+// The sum is not rounded to the type of x before it is halved: seen where it has just left the range of f16, and
+// nowhere else.
 #include <cstdint>
 
 #include "kw/element.h"

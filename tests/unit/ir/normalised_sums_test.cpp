@@ -29,7 +29,8 @@ std::string rms_norm(const std::string& type) {
   return R"(op rms_norm(x: T[rows, cols], weight: W[cols])
   types T = f32, W = f32
   sizes rows = 3, cols = 4
-  h = )" + type +
+  h = )" +
+         type +
          R"((x)
   y = T(h * rsqrt(mean(h^2, cols) + 0.00001) * weight)
 return y

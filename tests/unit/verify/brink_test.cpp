@@ -41,8 +41,8 @@ TEST(Brink, AValueThatIsBroughtThereHasJustLeftItsRange) {
 
 TEST(Brink, WhatCannotGetThereStaysAsItIs) {
   Subject subject;
-  subject.forward = *ir::text::parse(
-      "op bounded(x: no_grad T[n])\n  types T = f16\n  sizes n = 4\n  y = tanh(x)\nreturn y\n");
+  subject.forward =
+      *ir::text::parse("op bounded(x: no_grad T[n])\n  types T = f16\n  sizes n = 4\n  y = tanh(x)\nreturn y\n");
   const kernel::TypeBinding types = {{"T", DType::F16}};
   ir::Environment values;
   values.sizes = {{"n", 2}};

@@ -144,7 +144,8 @@ TEST(Reach, ASumOfSeveralPartsIsToldFromOneOfOne) {
   EXPECT_EQ(reached(total(), {{"rows", 16}, {"cols", 8}}, {}, three), (std::set<std::string>{"parts", "whole"}));
   EXPECT_TRUE(reached(total(), {{"rows", 17}, {"cols", 8}}, {}, three).contains("whole, of several parts"));
   EXPECT_FALSE(reached(total(), {{"rows", 2000}, {"cols", 8}}, {}, three).contains("whole, of many parts"));
-  EXPECT_TRUE(reached(total(), {{"rows", 2000}, {"cols", 8}}, {}, {1, kManyMultiprocessors}).contains("whole, of many parts"));
+  EXPECT_TRUE(
+      reached(total(), {{"rows", 2000}, {"cols", 8}}, {}, {1, kManyMultiprocessors}).contains("whole, of many parts"));
 }
 
 TEST(Reach, BlocksThatTakeTurnsAreToldFromThoseThatDoNot) {

@@ -55,6 +55,15 @@ std::string EntryWriter::most_constant(int64_t most, int64_t bytes) const {
   return "kw::most_in<" + join(names, ", ") + ">()";
 }
 
+std::string EntryWriter::are_narrow() const {
+  std::vector<std::string> names;
+  for (BufferId id : sizes_.deciding()) {
+    const std::string type = types_.stored(buffer(id).type);
+    if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
+  }
+  return "kw::are_narrow<" + join(names, ", ") + ">()";
+}
+
 // Of elements that take a register each `some`, of narrower ones as many as have its bytes but `most` at most; of wider
 // ones as many registers, but not less than the longest vector.
 std::string EntryWriter::elements_size(int64_t most, int64_t some) const {
@@ -344,7 +353,8 @@ void EntryWriter::write(const Variant& variant) {
       }
     call(rest, arguments, "    ");
   } else {
-    call(variant, s.arguments, "  ");
+    if (!variant.types.empty()) out_.lines.line("  if constexpr (" + variant.types + ")");
+    call(variant, s.arguments, variant.types.empty() ? "  " : "    ");
   }
   out_.lines.line("}");
   out_.entries.push_back(std::move(entry));

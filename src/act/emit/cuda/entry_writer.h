@@ -30,6 +30,7 @@ class EntryWriter {
     // Of an element: where the widest of the large tensors has more, it takes more registers, and fewer threads have
     // them. 0: no matter.
     int64_t thread_bytes = 0;
+    std::string types = {};  // those for which a call may come to it, as a condition of C++; empty: all
     std::string grid = {}, block = {}, shared = "0";
     std::string cached = "0";  // elements of a row in shared memory
     std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
@@ -48,7 +49,8 @@ class EntryWriter {
   std::string elements_size(int64_t most, int64_t some) const;
   std::string elements_constant(int64_t most, int64_t some) const;
   int64_t element_bytes(int64_t some) const;
-  bool is_mixed() const;  // the large tensors have several types
+  std::string are_narrow() const;  // whether an element has two bytes at most, as a condition of C++
+  bool is_mixed() const;           // the large tensors have several types
   // A part of the threads that a block of the variant has at most.
   std::string threads_size(const Variant& variant, int64_t part = 1) const;
   // Where rows are ragged, their edges want some registers more, which fewer threads have: an eighth, in whole

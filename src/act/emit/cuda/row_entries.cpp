@@ -20,6 +20,7 @@ struct RowEntries::Held {
   int64_t from = 0;   // shorter rows are for another
   bool keep = true;   // from stage to stage what is dear to compute
   std::string guard = {};
+  bool is_for_wide = false;  // elements of more than two bytes
 };
 
 std::string RowEntries::length() const { return bracket(sizes_.row()); }
@@ -79,6 +80,8 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.ragged = ragged;
   fast(v);
   if (how.bytes > 0) v.guards.push_back(sizes_.widest() + " <= " + number(how.bytes));
+  if (how.is_for_wide) v.guards.push_back(sizes_.widest() + " > 2");
+  v.types = how.bytes > 0 ? are_narrow() : how.is_for_wide ? "!" + are_narrow() : "";
   if (how.from > 0) v.guards.push_back(length() + " > " + number(how.from));
   if (!how.guard.empty()) v.guards.push_back(how.guard);
   v.most_threads = how.most_threads;
@@ -201,7 +204,8 @@ EntryText RowEntries::run() {
                      2,
                      0,
                      keeps};
-      if (p_.long_elements * p_.long_threads > row * p_.row_threads) {
+      const int64_t long_row = p_.long_elements * p_.long_threads;
+      if (long_row > row * p_.row_threads) {
         held(ragged, longer);
         if (shares) {
           longer.suffix = "_longest";
@@ -209,10 +213,15 @@ EntryText RowEntries::run() {
           held(ragged, longer);
         }
       }
-      if (narrow_wide * p_.wide_threads > row * p_.row_threads)
-        held(ragged, {"_wide", "Rows that the registers of a block as large as can be hold.",
-                      elements_size(narrow_wide, wide), elements_constant(narrow_wide, wide),
-                      ragged ? with_edges(with_edges(p_.wide_threads)) : p_.wide_threads, 1, ""});
+      Held widest = {"_wide",
+                     "Rows that the registers of a block as large as can be hold.",
+                     elements_size(narrow_wide, wide),
+                     elements_constant(narrow_wide, wide),
+                     ragged ? with_edges(with_edges(p_.wide_threads)) : p_.wide_threads,
+                     1,
+                     ""};
+      widest.is_for_wide = long_row > row * p_.row_threads && long_row >= narrow_wide * widest.most_threads;
+      if (narrow_wide * p_.wide_threads > row * p_.row_threads) held(ragged, widest);
     } else {
       const std::string narrow = number(p_.narrow_sum_elements);
       const Held registers = {"",

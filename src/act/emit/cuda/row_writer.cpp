@@ -268,7 +268,7 @@ std::vector<ValueId> RowWriter::defined_roots(const Stage& stage) const {
 }
 
 std::string RowWriter::tile_sum(const Factored& product, const std::string& type, const std::string& name,
-                                 StageText& text, const std::string& joined) {
+                                StageText& text, const std::string& joined) {
   auto sum = text.sums.find({product.terms, type});
   if (sum == text.sums.end()) {
     const std::string part = names_.fresh(name + "_part");
@@ -299,8 +299,8 @@ void RowWriter::add_tile(ValueId r, const std::string& total, const std::string&
 
 void RowWriter::scalar_sum(const Accumulate& sum, StageText& text) {
   const std::string total = total_of(sum);
-  text.after_tile.line(
-      total + " += " + tile_sum(product_of(sum.value), sum_type(sum), buffer(sum.buffer).name, text) + ";");
+  text.after_tile.line(total + " += " + tile_sum(product_of(sum.value), sum_type(sum), buffer(sum.buffer).name, text) +
+                       ";");
 }
 
 // ---- the text around them ----

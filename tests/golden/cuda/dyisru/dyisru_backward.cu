@@ -230,10 +230,11 @@ void dyisru_backward_narrow(const T* x, const T* alpha, const W* weight, const T
                             T32* grad_alpha_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq, int hidden,
                             int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                             int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
-      {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::are_narrow<T, TW>())
+    dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
+        {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -291,10 +292,11 @@ void dyisru_backward_narrow_ragged(const T* x, const T* alpha, const W* weight, 
                                    T32* grad_alpha_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq, int hidden,
                                    int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                    int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
-      {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::are_narrow<T, TW>())
+    dyisru_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v8_slices, {v8_slices_stride_0}},
+        {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -227,10 +227,11 @@ void dyt_backward_narrow(const T* x, const W* alpha, const W* weight, const WT* 
                          WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                          int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
                          int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
-      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+        {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -288,10 +289,11 @@ void dyt_backward_narrow_ragged(const T* x, const W* alpha, const W* weight, con
                                 WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                 int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                 int64_t v6_slices_stride_0, int64_t v7_slices_stride_0) {
-  dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
-      {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    dyt_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {v6_slices, {v6_slices_stride_0}},
+        {v7_slices, {v7_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -302,10 +302,12 @@ void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -370,10 +372,12 @@ void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, con
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -172,9 +172,10 @@ KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
 void fused_add_rms_norm_forward_long(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, true, false, int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, true, false, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -224,9 +225,10 @@ KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
 void fused_add_rms_norm_forward_long_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                             int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                             int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -231,11 +231,12 @@ void instance_norm_forward_long(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
+        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+        height_width, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -245,11 +246,13 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T, WT>())
+    instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
+        int>(
+        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+        height_width, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -305,11 +308,12 @@ void instance_norm_forward_long_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
+        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+        height_width, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -320,11 +324,12 @@ void instance_norm_forward_longest_ragged(const T* x, const W* weight, const W* 
                                           int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                           int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                           int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, WT>())
+    instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
+        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+        height_width, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -335,11 +340,12 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
-      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-      height_width, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T, WT>())
+    instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
+        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+        height_width, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

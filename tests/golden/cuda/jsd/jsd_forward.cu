@@ -129,10 +129,10 @@ void jsd_forward(const T* log_student, const T* log_teacher, T* teacher_kl, T* s
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void jsd_forward_long(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens, int vocab,
                       int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({log_student, {log_student_stride_0, 1}},
-                                                                              {log_teacher, {log_teacher_stride_0, 1}},
-                                                                              {teacher_kl, {1}}, {student_kl, {1}},
-                                                                              tokens, vocab, beta, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    jsd_forward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>(
+        {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+        {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -178,10 +178,10 @@ void jsd_forward_ragged(const T* log_student, const T* log_teacher, T* teacher_k
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void jsd_forward_long_ragged(const T* log_student, const T* log_teacher, T* teacher_kl, T* student_kl, int tokens,
                              int vocab, int64_t log_student_stride_0, int64_t log_teacher_stride_0, double beta) {
-  jsd_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({log_student, {log_student_stride_0, 1}},
-                                                                              {log_teacher, {log_teacher_stride_0, 1}},
-                                                                              {teacher_kl, {1}}, {student_kl, {1}},
-                                                                              tokens, vocab, beta, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    jsd_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
+        {log_student, {log_student_stride_0, 1}}, {log_teacher, {log_teacher_stride_0, 1}}, {teacher_kl, {1}},
+        {student_kl, {1}}, tokens, vocab, beta, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -166,9 +166,10 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void l2_normalize_backward_long(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                 int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -216,9 +217,10 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void l2_normalize_backward_long_ragged(const T* x, const T32* sum_square, const T* d_y, T* grad_x, int rows, int cols,
                                        int64_t x_stride_0, int64_t sum_square_stride_0, int64_t d_y_stride_0,
                                        int64_t grad_x_stride_0, T32 eps) {
-  l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    l2_normalize_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -138,16 +138,18 @@ void l2_normalize_forward(const T* x, T* y, T32* sum_square, int rows, int cols,
 KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void l2_normalize_forward_long(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void l2_normalize_forward_wide(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -178,24 +180,27 @@ void l2_normalize_forward_ragged(const T* x, T* y, T32* sum_square, int rows, in
 KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void l2_normalize_forward_long_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void l2_normalize_forward_longest_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                          int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    l2_normalize_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void l2_normalize_forward_wide_ragged(const T* x, T* y, T32* sum_square, int rows, int cols, int64_t x_stride_0,
                                       int64_t y_stride_0, int64_t sum_square_stride_0, T32 eps) {
-  l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    l2_normalize_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {sum_square, {sum_square_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

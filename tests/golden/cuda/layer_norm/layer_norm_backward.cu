@@ -285,10 +285,11 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -352,10 +353,11 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.

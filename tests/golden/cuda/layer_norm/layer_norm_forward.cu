@@ -199,12 +199,13 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void layer_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                              int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                              T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}}, {bias, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {mean, {mean_stride_0}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                        {weight, {1}}, {bias, {1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {mean, {mean_stride_0}},
+                                                                                        {rstd, {rstd_stride_0}}, rows,
+                                                                                        cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -212,9 +213,10 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void layer_norm_forward_wide(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                              int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                              T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
-      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+        {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -255,12 +257,13 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void layer_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                     int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                     int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                     {weight, {1}}, {bias, {1}},
-                                                                                     {y, {y_stride_0, 1}},
-                                                                                     {mean, {mean_stride_0}},
-                                                                                     {rstd, {rstd_stride_0}}, rows,
-                                                                                     cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                       {weight, {1}}, {bias, {1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {mean, {mean_stride_0}},
+                                                                                       {rstd, {rstd_stride_0}}, rows,
+                                                                                       cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -268,9 +271,10 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void layer_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                     int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                     int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
-      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+        {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -159,12 +159,10 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void log_softmax_backward_long(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({x, {x_stride_0, 1}},
-                                                                                       {maximum, {maximum_stride_0}},
-                                                                                       {sum_exp, {sum_exp_stride_0}},
-                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                       tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -220,12 +218,10 @@ KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void log_softmax_backward_long_ragged(const T* x, const float* maximum, const float* sum_exp, const T* d_y, T* grad_x,
                                       int tokens, int vocab, int64_t x_stride_0, int64_t maximum_stride_0,
                                       int64_t sum_exp_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                       {maximum, {maximum_stride_0}},
-                                                                                       {sum_exp, {sum_exp_stride_0}},
-                                                                                       {d_y, {d_y_stride_0, 1}},
-                                                                                       {grad_x, {grad_x_stride_0, 1}},
-                                                                                       tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    log_softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.

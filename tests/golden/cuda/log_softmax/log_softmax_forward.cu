@@ -185,11 +185,12 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void log_softmax_forward_long(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                       {y, {y_stride_0, 1}},
-                                                                                       {maximum, {maximum_stride_0}},
-                                                                                       {sum_exp, {sum_exp_stride_0}},
-                                                                                       tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                         {y, {y_stride_0, 1}},
+                                                                                         {maximum, {maximum_stride_0}},
+                                                                                         {sum_exp, {sum_exp_stride_0}},
+                                                                                         tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -197,9 +198,10 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void log_softmax_forward_wide(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                               int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                               int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
-      vocab, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
+        tokens, vocab, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -239,11 +241,12 @@ KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void log_softmax_forward_long_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {maximum, {maximum_stride_0}},
-                                                                                      {sum_exp, {sum_exp_stride_0}},
-                                                                                      tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {maximum, {maximum_stride_0}},
+                                                                                        {sum_exp, {sum_exp_stride_0}},
+                                                                                        tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -251,11 +254,12 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void log_softmax_forward_longest_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                         int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {maximum, {maximum_stride_0}},
-                                                                                      {sum_exp, {sum_exp_stride_0}},
-                                                                                      tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    log_softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {maximum, {maximum_stride_0}},
+                                                                                        {sum_exp, {sum_exp_stride_0}},
+                                                                                        tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -263,9 +267,10 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void log_softmax_forward_wide_ragged(const T* x, T* y, float* maximum, float* sum_exp, int tokens, int vocab,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t maximum_stride_0,
                                      int64_t sum_exp_stride_0) {
-  log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}}, tokens,
-      vocab, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    log_softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, {maximum, {maximum_stride_0}}, {sum_exp, {sum_exp_stride_0}},
+        tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.

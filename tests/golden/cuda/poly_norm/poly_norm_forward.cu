@@ -202,13 +202,14 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void poly_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                             int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                             float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                     {weight, {weight_stride_0}},
-                                                                                     {bias, {0}},
-                                                                                     {y, {0, y_stride_1, 1}},
-                                                                                     {rstd, {0, 1}}, {rstd_2, {0, 1}},
-                                                                                     {rstd_3, {0, 1}}, 1, batch_seq,
-                                                                                     hidden, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
+                                                                                       {weight, {weight_stride_0}},
+                                                                                       {bias, {0}},
+                                                                                       {y, {0, y_stride_1, 1}},
+                                                                                       {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                       {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                       hidden, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -216,9 +217,10 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void poly_norm_forward_wide(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                             int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                             float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-      {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
+        {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -260,13 +262,14 @@ KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void poly_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                    {weight, {weight_stride_0}},
-                                                                                    {bias, {0}},
-                                                                                    {y, {0, y_stride_1, 1}},
-                                                                                    {rstd, {0, 1}}, {rstd_2, {0, 1}},
-                                                                                    {rstd_3, {0, 1}}, 1, batch_seq,
-                                                                                    hidden, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                      {weight, {weight_stride_0}},
+                                                                                      {bias, {0}},
+                                                                                      {y, {0, y_stride_1, 1}},
+                                                                                      {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                      {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                      hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -274,13 +277,14 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void poly_norm_forward_longest_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                       float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                       int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                    {weight, {weight_stride_0}},
-                                                                                    {bias, {0}},
-                                                                                    {y, {0, y_stride_1, 1}},
-                                                                                    {rstd, {0, 1}}, {rstd_2, {0, 1}},
-                                                                                    {rstd_3, {0, 1}}, 1, batch_seq,
-                                                                                    hidden, eps, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                      {weight, {weight_stride_0}},
+                                                                                      {bias, {0}},
+                                                                                      {y, {0, y_stride_1, 1}},
+                                                                                      {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                      {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                      hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -288,9 +292,10 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void poly_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-      {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
+        {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

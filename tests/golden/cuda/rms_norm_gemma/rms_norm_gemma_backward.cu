@@ -267,10 +267,11 @@ void rms_norm_gemma_backward_narrow(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -327,10 +328,11 @@ void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -155,20 +155,21 @@ void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* rstd, int
 KW_KERNEL((kw::most_in<512, 1024, T, WT>()), (kw::most_in<2, 4, T, WT>()))
 void rms_norm_llama_forward_long(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
-                                                                                              {weight, {1}},
-                                                                                              {y, {0, y_stride_1, 1}},
-                                                                                              {rstd, {0, 1}}, 1,
-                                                                                              batch_seq, hidden, eps, 0,
-                                                                                              0);
+  if constexpr (kw::are_narrow<T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_wide(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
+        int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        0);
 }
 
 // Rows of any length, read again in every stage.
@@ -204,20 +205,24 @@ void rms_norm_llama_forward_ragged(const T* x, const W* weight, WT* y, float* rs
 KW_KERNEL((kw::most_in<512, 1024, T, WT>()), 1)
 void rms_norm_llama_forward_long_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {0, y_stride_1, 1}},
-                                                                                             {rstd, {0, 1}}, 1,
-                                                                                             batch_seq, hidden, eps, 0,
-                                                                                             0);
+  if constexpr (kw::are_narrow<T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
+                                                                                               {weight, {1}},
+                                                                                               {y, {0, y_stride_1, 1}},
+                                                                                               {rstd, {0, 1}}, 1,
+                                                                                               batch_seq, hidden, eps,
+                                                                                               0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true,
+        int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        0);
 }
 
 // The same, where rows begin anywhere.

@@ -147,19 +147,22 @@ void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int rows
 KW_KERNEL((kw::most_in<512, 1024, T, TW>()), (kw::most_in<2, 4, T, TW>()))
 void rms_norm_none_forward_long(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {y_stride_0, 1}},
-                                                                                             {rstd, {rstd_stride_0}},
-                                                                                             rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                               {weight, {1}},
+                                                                                               {y, {y_stride_0, 1}},
+                                                                                               {rstd, {rstd_stride_0}},
+                                                                                               rows, cols, eps, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false,
+        int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -194,19 +197,21 @@ void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, i
 KW_KERNEL((kw::most_in<512, 1024, T, TW>()), 1)
 void rms_norm_none_forward_long_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y, {y_stride_0, 1}},
-                                                                                            {rstd, {rstd_stride_0}},
-                                                                                            rows, cols, eps, 0, 0);
+  if constexpr (kw::are_narrow<T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                              {weight, {1}},
+                                                                                              {y, {y_stride_0, 1}},
+                                                                                              {rstd, {rstd_stride_0}},
+                                                                                              rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (!kw::are_narrow<T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.

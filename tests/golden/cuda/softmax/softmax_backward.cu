@@ -137,10 +137,11 @@ void softmax_backward(const T* y, const T* d_y, T* grad_x, int rows, int cols, i
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void softmax_backward_long(const T* y, const T* d_y, T* grad_x, int rows, int cols, int64_t y_stride_0,
                            int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({y, {y_stride_0, 1}},
-                                                                                   {d_y, {d_y_stride_0, 1}},
-                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                   cols, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    softmax_backward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({y, {y_stride_0, 1}},
+                                                                                     {d_y, {d_y_stride_0, 1}},
+                                                                                     {grad_x, {grad_x_stride_0, 1}},
+                                                                                     rows, cols, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -183,10 +184,11 @@ void softmax_backward_ragged(const T* y, const T* d_y, T* grad_x, int rows, int 
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void softmax_backward_long_ragged(const T* y, const T* d_y, T* grad_x, int rows, int cols, int64_t y_stride_0,
                                   int64_t d_y_stride_0, int64_t grad_x_stride_0) {
-  softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({y, {y_stride_0, 1}},
-                                                                                   {d_y, {d_y_stride_0, 1}},
-                                                                                   {grad_x, {grad_x_stride_0, 1}}, rows,
-                                                                                   cols, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    softmax_backward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({y, {y_stride_0, 1}},
+                                                                                     {d_y, {d_y_stride_0, 1}},
+                                                                                     {grad_x, {grad_x_stride_0, 1}},
+                                                                                     rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.

@@ -164,16 +164,18 @@ void softmax_forward(const T* x, T* y, int rows, int cols, int64_t x_stride_0, i
 // Longer rows of narrow elements.
 KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void softmax_forward_long(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
-                                                                                   {y, {y_stride_0, 1}}, rows, cols, 0,
-                                                                                   0);
+  if constexpr (kw::are_narrow<T>())
+    softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
+                                                                                     {y, {y_stride_0, 1}}, rows, cols,
+                                                                                     0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void softmax_forward_wide(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, rows, cols, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, rows, cols, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -203,24 +205,27 @@ void softmax_forward_ragged(const T* x, T* y, int rows, int cols, int64_t x_stri
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void softmax_forward_long_ragged(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                  {y, {y_stride_0, 1}}, rows, cols, 0,
-                                                                                  0);
+  if constexpr (kw::are_narrow<T>())
+    softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                    {y, {y_stride_0, 1}}, rows, cols, 0,
+                                                                                    0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void softmax_forward_longest_ragged(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
-                                                                                  {y, {y_stride_0, 1}}, rows, cols, 0,
-                                                                                  0);
+  if constexpr (kw::are_narrow<T>())
+    softmax_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
+                                                                                    {y, {y_stride_0, 1}}, rows, cols, 0,
+                                                                                    0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void softmax_forward_wide_ragged(const T* x, T* y, int rows, int cols, int64_t x_stride_0, int64_t y_stride_0) {
-  softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, rows, cols, 0, 0);
+  if constexpr (!kw::are_narrow<T>())
+    softmax_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {y, {y_stride_0, 1}}, rows, cols, 0, 0);
 }
 
 // The same, where rows begin anywhere.

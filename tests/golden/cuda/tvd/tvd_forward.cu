@@ -100,9 +100,10 @@ void tvd_forward(const T* p, const T* q, T* reduced, int tokens, int vocab, int6
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void tvd_forward_long(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                       int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({p, {p_stride_0, 1}},
-                                                                              {q, {q_stride_0, 1}}, {reduced, {1}},
-                                                                              tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    tvd_forward_rows<kw::vector_length<T>(), 64, false, true, true, false, int>({p, {p_stride_0, 1}},
+                                                                                {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                                tokens, vocab, 0, 0);
 }
 
 // Rows that the registers of a block as large as can be hold.
@@ -142,9 +143,10 @@ void tvd_forward_ragged(const T* p, const T* q, T* reduced, int tokens, int voca
 KW_KERNEL((kw::most_in<256, 512, T>()), 1)
 void tvd_forward_long_ragged(const T* p, const T* q, T* reduced, int tokens, int vocab, int64_t p_stride_0,
                              int64_t q_stride_0) {
-  tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({p, {p_stride_0, 1}},
-                                                                              {q, {q_stride_0, 1}}, {reduced, {1}},
-                                                                              tokens, vocab, 0, 0);
+  if constexpr (kw::are_narrow<T>())
+    tvd_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({p, {p_stride_0, 1}},
+                                                                                {q, {q_stride_0, 1}}, {reduced, {1}},
+                                                                                tokens, vocab, 0, 0);
 }
 
 // The same, where rows begin anywhere.
