@@ -173,6 +173,9 @@ template <class Op, class T>
 struct LanePart {
   T& value;
   Shared<T> parts;  // kMostWarps * 32
+  KW_DEVICE void over_columns(int columns) const {
+    for (int mask = 16; mask >= columns; mask /= 2) value = Op::combine(value, shuffle_xor(value, mask));
+  }
   KW_DEVICE void publish() const { parts[kw::thread()] = value; }
   KW_DEVICE void collect() const {
     T all = parts[lane()];
@@ -191,6 +194,19 @@ KW_DEVICE void warps_reduce(const Parts&... part) {
   (part.publish(), ...);
   barrier();
   (part.collect(), ...);
+}
+// Likewise where lanes that are some columns apart have the same one.
+template <class... Parts>
+KW_DEVICE void columns_reduce(int columns, const Parts&... part) {
+  (part.over_columns(columns), ...);
+  warps_reduce(part...);
+}
+// How many neighbouring columns a block has: as few as there are blocks for, but a quarter of a warp at least.
+template <class Index>
+KW_DEVICE int columns_of_block(Index points) {
+  int columns = 8;
+  while (columns < 32 && static_cast<Index>(blocks()) * columns < points) columns *= 2;
+  return columns;
 }
 
 }  // namespace kw

@@ -1,5 +1,5 @@
-// The innermost axis is not reduced: neighbouring lanes have neighbouring points, and the warps of a block share the
-// reduced axes of theirs.
+// The innermost axis is not reduced: neighbouring lanes have neighbouring points, and the warps of a block, or parts of
+// warps, share the reduced axes of theirs.
 #include "holes.h"
 
 // skeleton columns
@@ -7,7 +7,8 @@ template <class Index>
 KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
   KW_STATEMENTS(shared)
   const Index points = KW_EXPRESSION(points), length = KW_EXPRESSION(length);
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = KW_EXPRESSION(columns);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;

@@ -40,7 +40,7 @@ Lines ColumnWriter::kernel() {
         values_.define({sum.value});
         add_sum(sum, point);
       }
-    after_stores(stage, point, by_warps() ? "inside && kw::warp() == 0" : "");
+    after_stores(stage, point, by_warps() ? "inside && kw::thread() < columns" : "");
   }
   Lines all = used(positions("point", point_axes(), false), {&point});
   all.append(point);
@@ -51,7 +51,9 @@ Lines ColumnWriter::kernel() {
       .expression("length", names_.product(row_axes()))
       .statements("point", all);
   if (by_warps())
-    skeleton.statements("shared", shared_).statements("outside", outside("!inside", point));
+    skeleton.statements("shared", shared_)
+        .statements("outside", outside("!inside", point))
+        .expression("columns", has_combine(kernel_) ? "32" : "kw::columns_of_block(points)");
   else
     skeleton.statements("sums", sums_)
         .expression("workers", plan_.accumulates ? workers() : "points")
@@ -109,7 +111,9 @@ void ColumnWriter::stage(const Stage& stage, Lines& point) {
   values_.close();
   point.append(after);
   if (!parts.empty())
-    for (const std::string& line : split_lines(bracketed("kw::warps_reduce(", parts, ");"))) point.line(line);
+    for (const std::string& line : split_lines(
+             bracketed(has_combine(kernel_) ? "kw::warps_reduce(" : "kw::columns_reduce(columns, ", parts, ");")))
+      point.line(line);
   for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], point);
   point.append(combined);
 }
@@ -124,7 +128,7 @@ Lines ColumnWriter::loop(const Lines& body, bool in_order) {
              each + ";");
     out.line("const Index " + end + " = " + first + " + " + each + " < end ? " + first + " + " + each + " : end;");
   } else if (by_warps()) {
-    first = "kw::warp()", end = "end", step = "kw::warps()";
+    first = "kw::thread() / columns", end = "end", step = "kw::threads() / columns";
   }
   out.append(Skeleton::load(kFile, "column_stage")
                  .expression("first", first)

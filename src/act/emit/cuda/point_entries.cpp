@@ -1,6 +1,12 @@
+#include "act/emit/cpp/combines.h"
 #include "act/emit/cuda/entry_writer.h"
 
 namespace kw::act::cuda {
+namespace {
+
+constexpr int64_t kShortColumn = 512;  // elements that warps of a block go through in a few rounds
+
+}  // namespace
 
 EntryText PointEntries::run() {
   const bool columns = text_.plan.shape == KernelPlan::Shape::Columns;
@@ -25,7 +31,13 @@ EntryText PointEntries::run() {
       }
       if (columns) {
         v.most_threads = 32 * p_.column_warps;
-        v.grid = "ceil_div(" + points + ", 32)";
+        // Fewer columns to a block, a quarter of a warp at least, where they are long and multiprocessors would have
+        // none.
+        const std::string few = "ceil_div(" + points + ", 8*multiprocessors)";
+        const std::string is_short = "4*min(1, " + number(kShortColumn) + "//max(1, " + row + "))";
+        v.grid = "ceil_div(" + points + ", " +
+                 (has_combine(kernel_) ? "32" : "min(32, 8*next_pow2(max(1, max(" + few + ", " + is_short + "))))") +
+                 ")";
         // Half of the warps, where there are more blocks than two for a multiprocessor.
         v.block = "32*min(" + number(p_.column_warps) + "//max(1, min(2, ceil_div(" + v.grid +
                   ", 2*multiprocessors))), max(1, ceil_div(" + row + ", " + number(p_.column_elements) + ")))";

@@ -371,7 +371,8 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
   KW_SHARED(TW32, v8_total_parts, kw::kMostWarps * 32);
   KW_SHARED(TW32, v9_total_parts, kw::kMostWarps * 32);
   const Index points = hidden, length = workers;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = kw::columns_of_block(points);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
@@ -384,8 +385,8 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
       v8_total_total += kw::load(v8_slices.at(worker_2, i_hidden));
       v9_total_total += kw::load(v9_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
+    const Index end_of_column = end, step = kw::threads() / columns;
+    Index element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -395,12 +396,13 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
   }
   TW32 v8_total = static_cast<TW32>(v8_total_total);
   TW32 v9_total = static_cast<TW32>(v9_total_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(v8_total, v8_total_parts), kw::lane_part<kw::Sum>(v9_total, v9_total_parts));
+  kw::columns_reduce(columns, kw::lane_part<kw::Sum>(v8_total, v8_total_parts),
+                              kw::lane_part<kw::Sum>(v9_total, v9_total_parts));
   const TW32 v8_total_2 = kw::round_to<TW>(v8_total);
   const W32 grad_weight_i = kw::round_to<W>(v8_total_2);
   const TW32 v9_total_2 = kw::round_to<TW>(v9_total);
   const W32 grad_bias_i = kw::round_to<W>(v9_total_2);
-  if (inside && kw::warp() == 0) {
+  if (inside && kw::thread() < columns) {
     kw::store(grad_weight.at(i_hidden), W(grad_weight_i));
     kw::store(grad_bias.at(i_hidden), W(grad_bias_i));
   }

@@ -355,7 +355,8 @@ KW_DEVICE void dyt_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
   KW_SHARED(WT32, v6_total_parts, kw::kMostWarps * 32);
   KW_SHARED(WT32, v7_total_parts, kw::kMostWarps * 32);
   const Index points = hidden, length = workers;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = kw::columns_of_block(points);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
@@ -368,8 +369,8 @@ KW_DEVICE void dyt_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
       v6_total_total += kw::load(v6_slices.at(worker_2, i_hidden));
       v7_total_total += kw::load(v7_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
+    const Index end_of_column = end, step = kw::threads() / columns;
+    Index element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -379,12 +380,13 @@ KW_DEVICE void dyt_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Ten
   }
   WT32 v6_total = static_cast<WT32>(v6_total_total);
   WT32 v7_total = static_cast<WT32>(v7_total_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(v6_total, v6_total_parts), kw::lane_part<kw::Sum>(v7_total, v7_total_parts));
+  kw::columns_reduce(columns, kw::lane_part<kw::Sum>(v6_total, v6_total_parts),
+                              kw::lane_part<kw::Sum>(v7_total, v7_total_parts));
   const WT32 v6_total_2 = kw::round_to<WT>(v6_total);
   const W32 grad_weight_i = kw::round_to<W>(v6_total_2);
   const WT32 v7_total_2 = kw::round_to<WT>(v7_total);
   const W32 grad_bias_i = kw::round_to<W>(v7_total_2);
-  if (inside && kw::warp() == 0) {
+  if (inside && kw::thread() < columns) {
     kw::store(grad_weight.at(i_hidden), W(grad_weight_i));
     kw::store(grad_bias.at(i_hidden), W(grad_bias_i));
   }

@@ -356,7 +356,8 @@ KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, 
   KW_SHARED(T32, grad_norm_weight_total_parts, kw::kMostWarps * 32);
   KW_SHARED(T32, grad_norm_bias_total_parts, kw::kMostWarps * 32);
   const Index points = 32 * channels_3, length = workers;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = kw::columns_of_block(points);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
@@ -372,8 +373,8 @@ KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, 
       grad_norm_weight_total_total += grad_norm_weight_slices_i;
       grad_norm_bias_total_total += grad_norm_bias_slices_i;
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
+    const Index end_of_column = end, step = kw::threads() / columns;
+    Index element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -383,11 +384,11 @@ KW_DEVICE void group_norm_backward_2_columns(kw::Tensor<W, 1> grad_norm_weight, 
   }
   T32 grad_norm_weight_total = static_cast<T32>(grad_norm_weight_total_total);
   T32 grad_norm_bias_total = static_cast<T32>(grad_norm_bias_total_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(grad_norm_weight_total, grad_norm_weight_total_parts),
-                   kw::lane_part<kw::Sum>(grad_norm_bias_total, grad_norm_bias_total_parts));
+  kw::columns_reduce(columns, kw::lane_part<kw::Sum>(grad_norm_weight_total, grad_norm_weight_total_parts),
+                              kw::lane_part<kw::Sum>(grad_norm_bias_total, grad_norm_bias_total_parts));
   const W32 grad_norm_weight_i = kw::round_to<W>(grad_norm_weight_total);
   const W32 grad_norm_bias_i = kw::round_to<W>(grad_norm_bias_total);
-  if (inside && kw::warp() == 0) {
+  if (inside && kw::thread() < columns) {
     kw::store(grad_norm_weight.at(channels_2 * (channels / 32) + i_channels_3), W(grad_norm_weight_i));
     kw::store(grad_norm_bias.at(channels_2 * (channels / 32) + i_channels_3), W(grad_norm_bias_i));
   }

@@ -327,7 +327,8 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
   KW_SHARED(WT32, grad_weight_total_parts, kw::kMostWarps * 32);
   KW_SHARED(WT32, grad_bias_total_parts, kw::kMostWarps * 32);
   const Index points = channels, length = workers;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = kw::columns_of_block(points);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
@@ -340,8 +341,8 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, channel));
       grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, channel));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
+    const Index end_of_column = end, step = kw::threads() / columns;
+    Index element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -351,13 +352,13 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
   }
   WT32 grad_weight_total = static_cast<WT32>(grad_weight_total_total);
   WT32 grad_bias_total = static_cast<WT32>(grad_bias_total_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts),
-                   kw::lane_part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
+  kw::columns_reduce(columns, kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts),
+                              kw::lane_part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
   const WT32 grad_weight_rounded = kw::round_to<WT>(grad_weight_total);
   const W32 grad_weight_i = kw::round_to<W>(grad_weight_rounded);
   const WT32 grad_bias_rounded = kw::round_to<WT>(grad_bias_total);
   const W32 grad_bias_i = kw::round_to<W>(grad_bias_rounded);
-  if (inside && kw::warp() == 0) {
+  if (inside && kw::thread() < columns) {
     kw::store(grad_weight.at(channel), W(grad_weight_i));
     kw::store(grad_bias.at(channel), W(grad_bias_i));
   }

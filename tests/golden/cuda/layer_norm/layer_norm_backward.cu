@@ -422,7 +422,8 @@ KW_DEVICE void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::T
   KW_SHARED(T32, grad_weight_total_parts, kw::kMostWarps * 32);
   KW_SHARED(T32, grad_bias_total_parts, kw::kMostWarps * 32);
   const Index points = cols, length = workers;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = kw::columns_of_block(points);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
@@ -435,8 +436,8 @@ KW_DEVICE void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::T
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, col));
       grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, col));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
+    const Index end_of_column = end, step = kw::threads() / columns;
+    Index element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -446,11 +447,11 @@ KW_DEVICE void layer_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw::T
   }
   T32 grad_weight_total = static_cast<T32>(grad_weight_total_total);
   T32 grad_bias_total = static_cast<T32>(grad_bias_total_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts),
-                   kw::lane_part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
+  kw::columns_reduce(columns, kw::lane_part<kw::Sum>(grad_weight_total, grad_weight_total_parts),
+                              kw::lane_part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
   const W32 grad_weight_i = kw::round_to<W>(grad_weight_total);
   const W32 grad_bias_i = kw::round_to<W>(grad_bias_total);
-  if (inside && kw::warp() == 0) {
+  if (inside && kw::thread() < columns) {
     kw::store(grad_weight.at(col), W(grad_weight_i));
     kw::store(grad_bias.at(col), W(grad_bias_i));
   }

@@ -27,7 +27,8 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
                                            Index hidden) {
   KW_SHARED(T32, y_i_sum_parts, kw::kMostWarps * 32);
   const Index points = batch * hidden, length = seq;
-  Index point = static_cast<Index>(kw::block()) * 32 + kw::lane();
+  const int columns = kw::columns_of_block(points);
+  Index point = static_cast<Index>(kw::block()) * columns + kw::lane() % columns;
   // Lanes without a point go along, over no elements.
   const bool inside = point < points;
   const Index end = inside ? length : 0;
@@ -39,8 +40,8 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
       const Index i_seq = element;
       y_i_sum_total += T32(kw::load(x.at(i_batch, i_seq, i_hidden)));
     };
-    const Index end_of_column = end, step = kw::warps();
-    Index element = kw::warp();
+    const Index end_of_column = end, step = kw::threads() / columns;
+    Index element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -49,9 +50,9 @@ KW_DEVICE void mean_middle_forward_columns(kw::Tensor<const T, 3> x, kw::Tensor<
     for (; element < end_of_column; element += step) take(element);
   }
   T32 y_i_sum = static_cast<T32>(y_i_sum_total);
-  kw::warps_reduce(kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));
+  kw::columns_reduce(columns, kw::lane_part<kw::Sum>(y_i_sum, y_i_sum_parts));
   const T32 y_i = kw::round_to<T>(y_i_sum / T32(seq));
-  if (inside && kw::warp() == 0) {
+  if (inside && kw::thread() < columns) {
     kw::store(y.at(i_batch, i_hidden), T(y_i));
   }
 }
