@@ -47,12 +47,7 @@ ElementWriter::Parts ElementWriter::parts() {
   }
   for (const Accumulate& s : sums) roots.push_back(s.value);
   define(out.body, roots, stored);
-  for (const Accumulate& s : sums) {
-    const std::string total = total_of(s), part = names_.fresh(buffer(s.buffer).name + "_part"), type = sum_type(s);
-    out.body.vector.line(type + " " + part + " = 0;");
-    out.body.element.line(part + " += " + values_.expressions.as(s.value, type) + ";");
-    out.body.stores.line(total + " += " + part + ";");
-  }
+  for (const Accumulate& s : sums) add_vectors(s, out.body);
   for (const Store& s : stores) store(s, out.body);
   finish(out.body);
   for (const Held& held : held_) {

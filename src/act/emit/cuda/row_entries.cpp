@@ -240,7 +240,8 @@ EntryText RowEntries::run() {
                      "Shared",
                      2};
       shared.from = p_.narrow_from;
-      if (ragged && !has_few_sums(text_)) shared.most_threads = with_edges(shared.most_threads);
+      // Edges take registers, of which sums, or more tensors than two, leave too few.
+      if (ragged && (!has_few_sums(text_) || text_.loads > 2)) shared.most_threads = with_edges(shared.most_threads);
       if (columns) {
         // As much of ragged rows, by fewer threads, which have registers for edges too.
         const int64_t most_threads = ragged ? with_edges(p_.sum_threads) : p_.sum_threads;

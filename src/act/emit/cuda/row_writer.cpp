@@ -162,7 +162,7 @@ void RowWriter::write_loop(const Stage& stage, StageText& text) {
   for (const Combination& one : combines_.of(stage)) combine(one, text);
   for (const Accumulate& sum : stage.accumulates)
     if (kind_of(plan_, sum) == SumKind::Scalar)
-      scalar_sum(sum, text);
+      scalar_sum(sum, stage, text);
     else
       sums_of_row(sum, text);
   for (const Store& s : stage.stores) store(s, text.body);
@@ -207,9 +207,18 @@ void RowWriter::add_call(const std::string& head, const std::vector<std::string>
 // Factors that a row, or a part of it, has in common wait until a tile is summed where a sum that rides along has the
 // other terms: both are one sum then, and none leaves its type's range that is not wanted by itself.
 
-bool RowWriter::is_summed_by_tile(const Accumulate& sum) const {
+bool RowWriter::may_be_summed_by_tile(const Accumulate& sum) const {
   const SumKind kind = kind_of(plan_, sum);
   return kind == SumKind::Scalar || (kind == SumKind::Segment && plan_.in_parts);
+}
+// One sum for everything is, where a sum of the row has its terms; alone it takes fewer registers by vectors.
+bool RowWriter::is_summed_by_tile(const Accumulate& sum, const Stage& stage) const {
+  if (kind_of(plan_, sum) != SumKind::Scalar) return may_be_summed_by_tile(sum);
+  const std::vector<ValueId> terms = terms_of_sum(sum);
+  return std::any_of(stage.reductions.begin(), stage.reductions.end(), [&](ValueId r) {
+    const auto product = summed_product(r);
+    return product && product->terms == terms && accumulator_type(r) == sum_type(sum);
+  });
 }
 
 std::vector<ValueId> RowWriter::terms_of_sum(const Accumulate& sum) const {
@@ -227,7 +236,7 @@ Factored RowWriter::product_of(ValueId v) const {
   std::set<ValueId> whole;  // terms that stay as they are
   for (const Stage& stage : kernel_.stages)
     for (const Accumulate& sum : stage.accumulates)
-      if (is_summed_by_tile(sum)) {
+      if (may_be_summed_by_tile(sum)) {
         const std::vector<ValueId> terms = terms_of_sum(sum);
         whole.insert(terms.begin(), terms.end());
         wanted.insert(terms);
@@ -260,7 +269,7 @@ std::vector<ValueId> RowWriter::defined_roots(const Stage& stage) const {
       for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
   for (const Store& store : stage.stores) roots.push_back(store.value);
   for (const Accumulate& sum : stage.accumulates)
-    if (is_summed_by_tile(sum))
+    if (is_summed_by_tile(sum, stage))
       take(product_of(sum.value));
     else
       roots.push_back(sum.value);
@@ -297,10 +306,12 @@ void RowWriter::add_tile(ValueId r, const std::string& total, const std::string&
   text.after_tile.line(reduction.joined(total, part));
 }
 
-void RowWriter::scalar_sum(const Accumulate& sum, StageText& text) {
-  const std::string total = total_of(sum);
-  text.after_tile.line(total + " += " + tile_sum(product_of(sum.value), sum_type(sum), buffer(sum.buffer).name, text) +
-                       ";");
+void RowWriter::scalar_sum(const Accumulate& sum, const Stage& stage, StageText& text) {
+  const std::string name = buffer(sum.buffer).name;
+  if (is_summed_by_tile(sum, stage))
+    text.after_tile.line(total_of(sum) + " += " + tile_sum(product_of(sum.value), sum_type(sum), name, text) + ";");
+  else
+    add_vectors(sum, text.body);
 }
 
 // ---- the text around them ----

@@ -87,10 +87,11 @@ class RowWriter : public Writer {
   void write_loop(const Stage& stage, StageText& text);
   // Accumulates the terms of a reduction in a thread. What `reduce` takes to join it with what others have.
   std::string reduce_terms(ValueId r, const std::string& name, StageText& text, Lines& totals);
-  void scalar_sum(const Accumulate& sum, StageText& text);
+  void scalar_sum(const Accumulate& sum, const Stage& stage, StageText& text);
 
   // ---- sums over a tile ----
-  bool is_summed_by_tile(const Accumulate& sum) const;
+  bool may_be_summed_by_tile(const Accumulate& sum) const;
+  bool is_summed_by_tile(const Accumulate& sum, const Stage& stage) const;
   std::vector<ValueId> terms_of_sum(const Accumulate& sum) const;
   std::optional<Factored> summed_product(ValueId r) const;  // where the reduction is a sum
   std::vector<ValueId> defined_roots(const Stage& stage) const;

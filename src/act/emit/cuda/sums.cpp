@@ -29,4 +29,12 @@ std::string Writer::total_of(const Accumulate& sum) {
   return total;
 }
 
+void Writer::add_vectors(const Accumulate& sum, Body& body) {
+  const std::string total = total_of(sum), type = sum_type(sum);
+  const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
+  body.vector.line(type + " " + part + " = 0;");
+  body.element.line(part + " += " + values_.expressions.as(sum.value, type) + ";");
+  body.stores.line(total + " += " + part + ";");
+}
+
 }  // namespace kw::act::cuda

@@ -85,14 +85,15 @@ class Writer {
   Lines held_vectors() const;  // declares them
 
   // ---- sums that ride along (sums.cpp) ----
-  std::string sum_type(const Accumulate& sum) { return types_.stored(buffer(sum.buffer).type); }
+  std::string sum_type(const Accumulate& sum) const { return types_.stored(buffer(sum.buffer).type); }
   // The slice that a worker adds to: its own, or the one that all share.
   std::string slice(const char* worker) const { return program_.atomic ? "0" : worker; }
   // The statement that stores a value, or adds it where others add too. `before`: what is there, and a plus.
   std::string add_to(const std::string& to, const std::string& value, const std::string& before) const;
   static std::string joined_to(const std::string& to) { return "kw::load(" + to + ") + "; }
   void clear_slice(const Accumulate& sum, const std::string& worker, bool by_block);
-  std::string total_of(const Accumulate& sum);  // the variable that a thread has of one sum for everything
+  std::string total_of(const Accumulate& sum);          // the variable that a thread has of one sum for everything
+  void add_vectors(const Accumulate& sum, Body& body);  // to it, vector by vector
 
   // ---- reductions (reductions.cpp) ----
   // How one is spelled: the functor of runtime/cuda/reduction.h, and how a term joins.

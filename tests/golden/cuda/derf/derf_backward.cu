@@ -176,8 +176,6 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
           }
         }
       }
-      T32 grad_alpha_slices_part = 0;
-      T32 grad_shift_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -186,6 +184,8 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          T32 grad_alpha_slices_part = 0;
+          T32 grad_shift_slices_part = 0;
           kw::Vector<TW32, kVector> v8_slices_terms;
           kw::Vector<TW32, kVector> v9_slices_terms;
           kw::Vector<T, kVector> grad_x_v;
@@ -204,13 +204,13 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
             v9_slices_terms[k] = d_y_i;
             grad_x_v[k] = T(product_2 * alpha_i);
           }
+          grad_alpha_slices_total += grad_alpha_slices_part;
+          grad_shift_slices_total += grad_shift_slices_part;
           v8_slices_sums.add(tile, v, element, v8_slices_terms);
           v9_slices_sums.add(tile, v, element, v9_slices_terms);
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
-      grad_alpha_slices_total += grad_alpha_slices_part;
-      grad_shift_slices_total += grad_shift_slices_part;
     }
   }
   T32 grad_alpha_slices_sum = static_cast<T32>(grad_alpha_slices_total);

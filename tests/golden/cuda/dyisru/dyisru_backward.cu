@@ -171,7 +171,6 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
           }
         }
       }
-      T32 grad_alpha_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -180,6 +179,7 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          T32 grad_alpha_slices_part = 0;
           kw::Vector<TW32, kVector> v8_slices_terms;
           kw::Vector<TW32, kVector> v9_slices_terms;
           kw::Vector<T, kVector> grad_x_v;
@@ -197,12 +197,12 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
             grad_x_v[k] = T(kw::round_to<T>(rounded * rsqrt) + kw::round_to<T>(T32(2.0) * kw::round_to<T>(product *
                 x_i)));
           }
+          grad_alpha_slices_total += grad_alpha_slices_part;
           v8_slices_sums.add(tile, v, element, v8_slices_terms);
           v9_slices_sums.add(tile, v, element, v9_slices_terms);
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
-      grad_alpha_slices_total += grad_alpha_slices_part;
     }
   }
   T32 grad_alpha_slices_sum = static_cast<T32>(grad_alpha_slices_total);

@@ -170,7 +170,6 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           }
         }
       }
-      WT32 grad_alpha_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
@@ -179,6 +178,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          WT32 grad_alpha_slices_part = 0;
           kw::Vector<WT32, kVector> v6_slices_terms;
           kw::Vector<WT32, kVector> v7_slices_terms;
           kw::Vector<T, kVector> grad_x_v;
@@ -194,12 +194,12 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
             v7_slices_terms[k] = d_y_i;
             grad_x_v[k] = T(T32(kw::round_to<WT>(rounded * WT32(alpha_i))));
           }
+          grad_alpha_slices_total += grad_alpha_slices_part;
           v6_slices_sums.add(tile, v, element, v6_slices_terms);
           v7_slices_sums.add(tile, v, element, v7_slices_terms);
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
-      grad_alpha_slices_total += grad_alpha_slices_part;
     }
   }
   WT32 grad_alpha_slices_sum = static_cast<WT32>(grad_alpha_slices_total);

@@ -366,7 +366,7 @@ void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, cons
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 1536, T, WT>()), 1)
+KW_KERNEL((kw::most_in<640, 1280, T, WT>()), 1)
 void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                                const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,

@@ -174,12 +174,12 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       float sum_part = 0;
       float sum_2_part = 0;
       float sum_3_part = 0;
-      float grad_bias_slices_part = 0;
       KW_UNROLL
       for (int v = 0; v < kPieces; ++v) {
         const bool whole = v < kVectors;
         const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
         if (whole ? element < end : edge && tile == 0) {
+          float grad_bias_slices_part = 0;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const float d_y_i = d_y_v[v][k];
@@ -193,6 +193,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
             sum_3_part += d_y_i * product_4;
             grad_bias_slices_part += d_y_i;
           }
+          grad_bias_slices_total += grad_bias_slices_part;
         }
       }
       sum_total += sum_part * weight_2;
@@ -201,7 +202,6 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
       sum_slices_total += sum_2_part;
       sum_slices_2_total += sum_3_part;
       sum_slices_3_total += sum_part;
-      grad_bias_slices_total += grad_bias_slices_part;
     }
     float sum = static_cast<float>(sum_total);
     float sum_2 = static_cast<float>(sum_2_total);
