@@ -46,23 +46,20 @@ std::string EntryWriter::most_size(int64_t most, int64_t bytes) const {
   return "min(" + number(most) + ", " + number(bytes) + "//" + sizes_.widest() + ")";
 }
 
+std::vector<std::string> EntryWriter::deciding_types() const {
+  std::vector<std::string> types;
+  for (BufferId id : sizes_.deciding()) {
+    const std::string type = types_.stored(buffer(id).type);
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  return types;
+}
 std::string EntryWriter::most_constant(int64_t most, int64_t bytes) const {
-  std::vector<std::string> names{number(most), number(bytes)};
-  for (BufferId id : sizes_.deciding()) {
-    const std::string type = types_.stored(buffer(id).type);
-    if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
-  }
-  return "kw::most_in<" + join(names, ", ") + ">()";
+  std::vector<std::string> arguments = deciding_types();
+  arguments.insert(arguments.begin(), {number(most), number(bytes)});
+  return "kw::most_in<" + join(arguments, ", ") + ">()";
 }
-
-std::string EntryWriter::are_narrow() const {
-  std::vector<std::string> names;
-  for (BufferId id : sizes_.deciding()) {
-    const std::string type = types_.stored(buffer(id).type);
-    if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
-  }
-  return "kw::are_narrow<" + join(names, ", ") + ">()";
-}
+std::string EntryWriter::are_narrow() const { return "kw::are_narrow<" + join(deciding_types(), ", ") + ">()"; }
 
 // Of elements that take a register each `some`, of narrower ones as many as have its bytes but `most` at most; of wider
 // ones as many registers, but not less than the longest vector.
@@ -76,11 +73,7 @@ std::string EntryWriter::elements_constant(int64_t most, int64_t some) const {
 int64_t EntryWriter::element_bytes(int64_t some) const {
   return std::max(kThreadBytes * some, is_mixed() ? 8 * kLongestVector : 0);
 }
-bool EntryWriter::is_mixed() const {
-  std::set<std::string> types;
-  for (BufferId id : sizes_.deciding()) types.insert(types_.stored(buffer(id).type));
-  return types.size() > 1;
-}
+bool EntryWriter::is_mixed() const { return deciding_types().size() > 1; }
 
 std::string EntryWriter::threads_size(const Variant& variant, int64_t part) const {
   const int64_t most = variant.most_threads / part;

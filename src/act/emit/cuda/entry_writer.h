@@ -49,8 +49,9 @@ class EntryWriter {
   std::string elements_size(int64_t most, int64_t some) const;
   std::string elements_constant(int64_t most, int64_t some) const;
   int64_t element_bytes(int64_t some) const;
-  std::string are_narrow() const;  // whether an element has two bytes at most, as a condition of C++
-  bool is_mixed() const;           // the large tensors have several types
+  std::vector<std::string> deciding_types() const;  // of the large tensors
+  std::string are_narrow() const;                   // whether an element has two bytes at most, as a condition of C++
+  bool is_mixed() const;                            // the large tensors have several types
   // A part of the threads that a block of the variant has at most.
   std::string threads_size(const Variant& variant, int64_t part = 1) const;
   // Where rows are ragged, their edges want some registers more, which fewer threads have: an eighth, in whole

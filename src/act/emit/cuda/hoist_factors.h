@@ -4,7 +4,8 @@
 //   d * weight[part] * rstd[row]     →     d * (weight[part] * rstd[row])
 //   2.0 * (c[row] * x)               →     x * (2.0 * c[row])
 //
-// Only of kernels that reduce rows, and where nothing between is rounded to a narrower type or used by itself.
+// Only of kernels that reduce rows, where nothing between is rounded to a narrower type or used by itself, and where
+// one operand alone varies along the row: several, multiplied without the others, may leave the type's range.
 #pragma once
 
 #include <functional>
