@@ -1,9 +1,8 @@
 #include "ir/derivative/known_means.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <vector>
+
+#include "ir/derivative/rewriting.h"
 
 namespace kw::ir {
 namespace {
@@ -13,10 +12,10 @@ struct Zero {  // zero times a factor, or by it
   NodeId factor;
 };
 
-class KnownMeans {
+class KnownMeans final : public Rewriting {
  public:
   KnownMeans(const Graph& joint, int forward_outputs)
-      : joint_(joint), builder_(joint), uses_(joint.nodes.size()), forward_(joint.nodes.size()) {
+      : Rewriting(joint), uses_(joint.nodes.size()), forward_(joint.nodes.size()) {
     for (const Node& node : joint.nodes)
       for (NodeId arg : node.args) ++uses_[static_cast<size_t>(arg)];
     for (size_t i = 0; i < joint.outputs.size(); ++i) {
@@ -28,37 +27,16 @@ class KnownMeans {
         for (NodeId arg : joint.nodes[i].args) forward_[static_cast<size_t>(arg)] = true;
   }
 
-  Graph run() && {
-    for (size_t i = 0; i < joint_.nodes.size(); ++i) {
-      const auto id = static_cast<NodeId>(i);
-      const Node& node = joint_[id];
-      builder_.set_origin(joint_.origins[i]);
-      std::vector<NodeId> args;
-      for (NodeId arg : node.args) args.push_back(now(arg));
-      bool is_left = true;
-      if (const NodeId sum = forward_[i] ? kNoNode : sum_of_itself(node); sum != kNoNode)
-        if (const auto mean = shorter_mean(node.args[1], sum)) {
-          is_left = *mean != kNoNode;
-          args[1] = *mean;
-        }
-      if (args == node.args) continue;
-      now_[id] = is_left ? builder_.make(node.op, args, node.attr) : args[0];
-      if (const auto name = joint_.names.find(id); name != joint_.names.end())
-        builder_.set_name(now_[id], name->second);
-    }
-    for (Output& output : builder_.graph().outputs) output.node = now(output.node);
-    return std::move(builder_).finish();
+ private:
+  std::optional<NodeId> replaced(NodeId id) override {
+    const Node& node = joint_[id];
+    const NodeId sum = forward_[static_cast<size_t>(id)] ? kNoNode : sum_of_itself(node);
+    if (sum == kNoNode) return std::nullopt;
+    const auto mean = shorter_mean(node.args[1], sum);
+    if (!mean) return std::nullopt;
+    return *mean == kNoNode ? now(node.args[0]) : builder_.make(node.op, {now(node.args[0]), *mean}, node.attr);
   }
 
- private:
-  NodeId now(NodeId id) const {
-    const auto found = now_.find(id);
-    return found == now_.end() ? id : found->second;
-  }
-  bool is_one_along(NodeId v, const std::vector<AxisId>& axes) const {
-    return std::none_of(joint_[v].axes.begin(), joint_[v].axes.end(),
-                        [&](AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
-  }
   bool is_mean(NodeId m, NodeId of, const std::vector<AxisId>& axes) const {
     const Node& node = joint_[m];
     if (node.op == Op::Div) {  // as derivatives write it
@@ -131,9 +109,6 @@ class KnownMeans {
     return mean;
   }
 
-  const Graph& joint_;
-  GraphBuilder builder_;
-  std::map<NodeId, NodeId> now_;  // what stands in a node's place
   std::vector<int> uses_;
   std::vector<bool> forward_;
 };

@@ -1,16 +1,13 @@
 #include "ir/derivative/normalised_sums.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <vector>
+#include "ir/derivative/rewriting.h"
 
 namespace kw::ir {
 namespace {
 
-class NormalisedSums {
+class NormalisedSums final : public Rewriting {
  public:
-  explicit NormalisedSums(const Graph& joint) : joint_(joint), builder_(joint) {
+  explicit NormalisedSums(const Graph& joint) : Rewriting(joint) {
     for (size_t i = 0; i < joint.nodes.size(); ++i) {
       const Node& node = joint.nodes[i];
       if (!is_exact_product(node)) continue;
@@ -20,31 +17,7 @@ class NormalisedSums {
     }
   }
 
-  Graph run() && {
-    for (size_t i = 0; i < joint_.nodes.size(); ++i) {
-      const auto id = static_cast<NodeId>(i);
-      const Node& node = joint_[id];
-      builder_.set_origin(joint_.origins[i]);
-      std::vector<NodeId> args = node.args;
-      for (NodeId& arg : args) arg = now(arg);
-      if (const auto found = with_normalised_sum(node))
-        now_[id] = *found;
-      else if (args != node.args)
-        now_[id] = builder_.make(node.op, args, node.attr);
-      else
-        continue;
-      if (const auto name = joint_.names.find(id); name != joint_.names.end())
-        builder_.set_name(now_[id], name->second);
-    }
-    for (Output& output : builder_.graph().outputs) output.node = now(output.node);
-    return std::move(builder_).finish();
-  }
-
  private:
-  NodeId now(NodeId id) const {
-    const auto found = now_.find(id);
-    return found == now_.end() ? id : found->second;
-  }
   // A product that nothing rounds to a type narrower than sums are taken in.
   static bool is_exact_product(const Node& node) {
     return node.op == Op::Mul && node.type.floating() && opmath(node.type) == node.type;
@@ -54,7 +27,8 @@ class NormalisedSums {
   }
 
   // k*sum(d*a) * (r*r*r), as the derivative of rsqrt writes it.
-  std::optional<NodeId> with_normalised_sum(const Node& node) {
+  std::optional<NodeId> replaced(NodeId id) override {
+    const Node& node = joint_[id];
     if (!is_exact_product(node) || !is_exact_product(joint_[node.args[1]])) return std::nullopt;
     const NodeId square = joint_[node.args[1]].args[0], r = joint_[node.args[1]].args[1];
     if (joint_[r].op != Op::Rsqrt || !is_square(square, r)) return std::nullopt;
@@ -63,10 +37,7 @@ class NormalisedSums {
     const Node &sum = joint_[scaled.args[1]], &product = joint_[sum.args.empty() ? r : sum.args[0]];
     if (sum.op != Op::Sum || !is_exact_product(product)) return std::nullopt;
     const std::vector<AxisId>& axes = sum.as<AxisList>().axes;
-    if (std::any_of(axes.begin(), axes.end(), [&](AxisId axis) {
-          return std::find(joint_[r].axes.begin(), joint_[r].axes.end(), axis) != joint_[r].axes.end();
-        }))
-      return std::nullopt;
+    if (!is_one_along(r, axes)) return std::nullopt;
     for (size_t a : {1, 0}) {
       const auto n = normalised_.find({product.args[a], r});
       if (n == normalised_.end() || joint_[n->second].type != product.type) continue;
@@ -79,10 +50,7 @@ class NormalisedSums {
     return std::nullopt;
   }
 
-  const Graph& joint_;
-  GraphBuilder builder_;
   std::map<std::pair<NodeId, NodeId>, NodeId> normalised_;  // a*r, by a and r
-  std::map<NodeId, NodeId> now_;                            // what stands in a node's place
 };
 
 }  // namespace

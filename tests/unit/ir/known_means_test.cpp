@@ -5,12 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "ir/derivative/derivative.h"
 #include "ir/derivative/known_means.h"
 #include "ir/infer.h"
-#include "ir/interpreter/interpreter.h"
-#include "ir/simplify/simplify.h"
-#include "ir/text/parse.h"
+#include "joint_case.h"
 
 namespace kw::ir::test {
 namespace {
@@ -22,14 +19,6 @@ const char* const kLayerNorm = R"(op layer_norm(x: T[rows, cols], weight: W[cols
   y  = T(_1 * rsqrt(mean(_1^2, cols) + 0.00001) * weight)
 return y
 )";
-
-Graph joint_of(const std::string& text) {
-  Result<Graph> forward = text::parse(text, "test");
-  EXPECT_TRUE(forward.has_value()) << (forward ? "" : forward.error().message);
-  Result<Graph> joint = differentiate(simplify(*forward));
-  EXPECT_TRUE(joint.has_value());
-  return simplify(*joint);
-}
 
 auto sums_in(const Graph& graph) {
   return std::count_if(graph.nodes.begin(), graph.nodes.end(),
@@ -48,21 +37,9 @@ size_t terms_below(const Graph& graph, const std::string& output) {
 }
 
 std::vector<Array> run(const Graph& graph, double special, const std::string& where) {
-  Environment call;
-  call.sizes = {{"rows", 4}, {"cols", 8}};
-  unsigned state = 1;
-  for (const Input& input : graph.inputs) {
-    Array array;
-    for (AxisId axis : input.dims) array.shape.push_back(*graph.hinted(graph.axis(axis).size));
-    size_t count = 1;
-    for (int64_t size : array.shape) count *= static_cast<size_t>(size);
-    for (size_t i = 0; i < count; ++i) {
-      state = state * 1664525u + 1013904223u;
-      array.values.push_back(static_cast<float>(state >> 8) / (1 << 24) - 0.3f);
-    }
-    if (input.name == where) array.values[3] = special;
-    call.inputs[input.name] = std::move(array);
-  }
+  const Environment call = numbers_for(graph, [&](const std::string& name, Array& array) {
+    if (name == where) array.values[3] = special;
+  });
   Result<std::vector<Array>> outputs = interpret(graph, call);
   EXPECT_TRUE(outputs.has_value()) << (outputs ? "" : outputs.error().message);
   return *std::move(outputs);

@@ -6,24 +6,13 @@
 #include <functional>
 #include <map>
 
-#include "ir/derivative/derivative.h"
 #include "ir/derivative/normalised_sums.h"
 #include "ir/infer.h"
-#include "ir/interpreter/interpreter.h"
-#include "ir/simplify/simplify.h"
-#include "ir/text/parse.h"
 #include "ir/text/print.h"
+#include "joint_case.h"
 
 namespace kw::ir::test {
 namespace {
-
-Graph joint_of(const std::string& text) {
-  Result<Graph> forward = text::parse(text, "test");
-  EXPECT_TRUE(forward.has_value()) << (forward ? "" : forward.error().message);
-  Result<Graph> joint = differentiate(simplify(*forward));
-  EXPECT_TRUE(joint.has_value());
-  return simplify(*joint);
-}
 
 std::string rms_norm(const std::string& type) {
   return R"(op rms_norm(x: T[rows, cols], weight: W[cols])
@@ -38,21 +27,9 @@ return y
 }
 
 std::map<std::string, Array> gradients(const Graph& joint, double scale) {
-  Environment call;
-  call.sizes = {{"rows", 3}, {"cols", 4}};
-  unsigned state = 1;
-  for (const Input& input : joint.inputs) {
-    Array array;
-    for (AxisId axis : input.dims) array.shape.push_back(*joint.hinted(joint.axis(axis).size));
-    size_t count = 1;
-    for (int64_t size : array.shape) count *= static_cast<size_t>(size);
-    for (size_t i = 0; i < count; ++i) {
-      state = state * 1664525u + 1013904223u;
-      const float value = static_cast<float>(state >> 8) / (1 << 24) - 0.3f;
-      array.values.push_back(input.name == "x" ? scale * value : value);
-    }
-    call.inputs[input.name] = std::move(array);
-  }
+  const Environment call = numbers_for(joint, [&](const std::string& name, Array& array) {
+    for (double& value : array.values) value *= name == "x" ? scale : 1;
+  });
   Result<std::vector<Array>> outputs = interpret(bind_types(joint), call, {.semantics = Semantics::Rounded});
   EXPECT_TRUE(outputs.has_value()) << (outputs ? "" : outputs.error().message);
   std::map<std::string, Array> out;
