@@ -38,6 +38,8 @@ class Facts:
         for name in ("shape", "stride", "bytes", "numel", "dense", "packed", "unit", "aligned", "starts"):
             self.names[name] = getattr(self, name)
         self.names["same_strides"] = self.same_strides
+        self.launched = []  # blocks of each step so far
+        self.names["blocks"] = self.launched.__getitem__
         self.names.update({name: name for name in tensors})
 
     def value(self, text):
@@ -145,6 +147,7 @@ class Pass:
             self.entries.append((entry["file"], entry["symbol"]))
             function = self.op.function(entry["file"], entry["symbol"], shared) if cuda else None
             self.launches.append((function, grid, block, shared, values))
+            facts.launched.append(grid)
             self.chosen.append(f"{entry['symbol']}<{grid},{block},{shared}>")
             return
         raise RuntimeError(f"no entry of {step['entries'][0]['symbol']} serves")

@@ -64,6 +64,7 @@ class Call:
         self.tensors = dict(tensors)
         self.scalars = {s["name"]: _number(s) for s in manifest.get("scalars", [])} | dict(scalars)
         self.multiprocessors = multiprocessors
+        self.blocks = []  # of each step so far
         self.types = dict(types)  # those that no tensor shows, by parameter
         self.sizes = dict(sizes)  # those that no shape shows; the others follow from the tensors
         self._bind()
@@ -102,6 +103,7 @@ class Call:
             "max": max,
             "ceil_div": lambda a, b: -(-a // b),
             "next_pow2": lambda a: 1 << max(0, a - 1).bit_length(),
+            "blocks_of_step": self.blocks.__getitem__,
             "dense": lambda name: _is_dense(of[name]),
             "unit": lambda name: of[name].dim() == 0 or of[name].shape[-1] == 1 or of[name].stride(-1) == 1,
             "packed": lambda name: _is_packed(of[name]),
@@ -115,7 +117,8 @@ class Call:
         }
 
     def _evaluate(self, text):
-        # Functions of a buffer take its name.
+        # Functions of a buffer take its name; a size may be called blocks.
+        text = re.sub(r"\bblocks\(", "blocks_of_step(", text)
         text = re.sub(r"\bsame_strides\((\w+), *(\w+)", r'same_strides("\1", "\2"', text)
         text = re.sub(r"\b(dense|packed|unit|aligned|bytes|numel|shape|stride)\((\w+)", r'\1("\2"', text)
         return eval(text, {"__builtins__": {}}, self._names() | self.scalars | self.sizes)
@@ -184,9 +187,11 @@ def run_triton(manifest, folder, pass_name, tensors, scalars=None, multiprocesso
     for step in call.pass_["steps"]:
         if step["kind"] == "fill":
             call.tensors[step["buffer"]].fill_(step["value"])
+            call.blocks.append(0)
             continue
         entry = call.entry(step)
         grid = call.grid(entry)
+        call.blocks.append(grid[0])
         if math.prod(grid) == 0:
             continue
         if entry["file"] not in modules:

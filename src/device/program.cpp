@@ -120,12 +120,12 @@ Result<std::uint64_t> element_bits(DType dtype, double value) {
   }
 }
 
-Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& facts) {
+Result<Program> prepare(const kernel::Pass& pass, const CompiledSet& kernels, const kernel::Facts& call_facts) {
   std::vector<const kernel::Entry*> entries;
+  kernel::Facts facts = call_facts;
   for (const kernel::Step& step : pass.steps) {
-    if (step.kind == kernel::Step::Kind::Fill) continue;
-    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
-    entries.push_back(entry);
+    KW_TRY(const kernel::Entry* entry, kernel::choose_next(step, facts));
+    if (entry != nullptr) entries.push_back(entry);
   }
   KW_TRY(const std::vector<CompiledFile> compiled, kernels.find(entries));
   Program program;

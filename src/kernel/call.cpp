@@ -175,6 +175,17 @@ Result<const Entry*> choose(const Step& step, const Facts& facts) {
   return bad_input("no kernel serves this call: " + join(obstacles, "; "));
 }
 
+Result<const Entry*> choose_next(const Step& step, Facts& facts) {
+  if (step.kind == Step::Kind::Fill) {
+    facts.blocks.push_back(0);
+    return nullptr;
+  }
+  KW_TRY(const Entry* entry, choose(step, facts));
+  KW_TRY(const std::int64_t blocks, evaluate_size(entry->launch.grid[0], facts));
+  facts.blocks.push_back(blocks);
+  return entry;
+}
+
 Result<std::vector<ArgumentValue>> arguments_of(const Entry& entry, const TypeBinding& types, const Facts& facts) {
   std::vector<ArgumentValue> values;
   for (const Argument& argument : entry.arguments) {

@@ -35,6 +35,9 @@ Result<Tensor> describe(const Buffer& buffer, const TypeBinding& types, const Fa
 // the error names the guard that each failed.
 Result<const Entry*> choose(const Step& step, const Facts& facts);
 
+// The same for the steps of a pass in their order, a fill among them (null); `facts` learn how many blocks each has.
+Result<const Entry*> choose_next(const Step& step, Facts& facts);
+
 // An argument's value: a buffer by name, or a number of a type.
 struct BufferArgument {
   std::string buffer;

@@ -136,8 +136,10 @@ class Checker {
     }
     for (std::size_t i = 0; i < pass.buffers.size(); ++i)
       KW_FIRST(buffer(pass, pass.buffers[i], at(path, "buffers", i)));
-    for (std::size_t i = 0; i < pass.steps.size(); ++i)
+    for (std::size_t i = 0; i < pass.steps.size(); ++i) {
       KW_FIRST(step(pass, pass.steps[i], scope, at(path, "steps", i)));
+      scope.launches.push_back(manifest_.target != Target::Cpu && pass.steps[i].kind == Step::Kind::Kernel);
+    }
     return flow(pass, path);
   }
 

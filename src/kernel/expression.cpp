@@ -54,14 +54,15 @@ class ExpressionParser {
   struct Function {
     std::string_view name;
     Op op;
-    std::string_view arguments;  // n: a size, b: a buffer, d: a dimension, as a plain number
+    std::string_view arguments;  // n: a size, b: a buffer; as plain numbers, d: a dimension, s: a step
     Kind gives;
   };
-  static constexpr std::array<Function, 14> kFunctions = {{
+  static constexpr std::array<Function, 15> kFunctions = {{
       {"min", Op::Min, "nn", Kind::Size},
       {"max", Op::Max, "nn", Kind::Size},
       {"ceil_div", Op::CeilDiv, "nn", Kind::Size},
       {"next_pow2", Op::NextPow2, "n", Kind::Size},
+      {"blocks", Op::Blocks, "s", Kind::Size},
       {"shape", Op::Shape, "bd", Kind::Size},
       {"stride", Op::Stride, "bd", Kind::Size},
       {"bytes", Op::Bytes, "b", Kind::Size},
@@ -314,10 +315,12 @@ class ExpressionParser {
       if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return error("the name of a buffer is expected");
       return add({Op::Buffer, 0, 0, std::string(name), {}, at});
     }
-    if (kind == 'd') {
-      const bool negative = accept("-");
+    if (kind == 'd' || kind == 's') {
+      const bool negative = kind == 'd' && accept("-");
       const std::optional<std::int64_t> value = parse_integer(take_word());
-      if (!value || *value > 64) return error("a dimension is a small number: 0 is the first, -1 the last");
+      if (!value || *value > 64)
+        return error(kind == 's' ? "a step is a small number: 0 is the first"
+                                 : "a dimension is a small number: 0 is the first, -1 the last");
       return add({Op::Whole, negative ? -*value : *value, 0, {}, {}, at});
     }
     KW_TRY(const int value, sum());
@@ -365,6 +368,13 @@ Status Expression::check(const Scope& scope) const {
       std::vector<std::string> known;
       for (const auto& [name, rank] : scope.buffers) known.push_back(name);
       return wrong(node, fmt::format("there is no buffer '{}'", node.name), did_you_mean(node.name, known));
+    }
+    if (node.op == Op::Blocks) {
+      const std::int64_t step = nodes_[static_cast<std::size_t>(node.inputs[0])].whole;
+      if (step >= std::ssize(scope.launches))
+        return wrong(node, fmt::format("there is no step {} before this one", step));
+      if (!scope.launches[static_cast<std::size_t>(step)])
+        return wrong(node, fmt::format("step {} launches no blocks", step));
     }
     if (node.op == Op::Shape || node.op == Op::Stride) {
       const Node& buffer = nodes_[static_cast<std::size_t>(node.inputs[0])];

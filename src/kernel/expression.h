@@ -3,6 +3,7 @@
 //   numbers     4, 1e-6; names of sizes, of scalars (in comparisons only), and of the machine: threads, multiprocessors
 //   arithmetic  + - * // %       on whole numbers; // and % round down; overflow is an error, never a wrong size
 //   functions   min(a, b), max(a, b), ceil_div(a, b), next_pow2(a)
+//   of a step   blocks(n)        that step n of the pass, one before this, is launched with, along x
 //   of a buffer shape(x, d), stride(x, d) in elements (d may count from the end: -1), bytes(x) of one element, numel(x)
 //   conditions  == != < <= > >=, and, or, not
 //               dense(x)            its elements fill memory in the order of its dimensions
@@ -47,6 +48,7 @@ struct Facts {
   std::map<std::string, ScalarValue> scalars;
   std::map<std::string, Tensor> tensors;
   Machine machine;
+  std::vector<std::int64_t> blocks;  // of each step of the pass so far; 0 of one that launches none
 };
 
 // The names that an expression may use, for the check before anything runs.
@@ -54,6 +56,7 @@ struct Scope {
   std::vector<std::string> sizes;
   std::vector<std::string> scalars;
   std::map<std::string, int> buffers;  // name → number of dimensions
+  std::vector<bool> launches;          // whether each step of the pass before this one does
 };
 
 class Expression {
@@ -77,7 +80,8 @@ class Expression {
   enum class Op : std::uint8_t {
     Whole, Decimal, Name, Buffer,                              // leaves
     Add, Sub, Mul, FloorDiv, Mod, Negate,                      // arithmetic
-    Min, Max, CeilDiv, NextPow2, Shape, Stride, Bytes, Numel,  // functions that give a size
+    Min, Max, CeilDiv, NextPow2, Blocks,                       // functions that give a size
+    Shape, Stride, Bytes, Numel,
     Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,                      // conditions, from here on
     Dense, Packed, Unit, Aligned, Starts, SameStrides,
   };

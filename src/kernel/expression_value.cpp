@@ -196,6 +196,11 @@ class ExpressionValue {
         KW_TRY(const std::int64_t inside, of(at.inputs[0]));
         return inside == 0;
       }
+      case Op::Blocks: {
+        const std::int64_t step = node(at.inputs[0]).whole;
+        if (step >= std::ssize(facts_.blocks)) return wrong(at, fmt::format("step {} is not launched yet", step));
+        return facts_.blocks[static_cast<std::size_t>(step)];
+      }
       default:
         break;
     }

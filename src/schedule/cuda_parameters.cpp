@@ -42,7 +42,6 @@ constexpr Parameter kParameters[] = {
     {"shared_sum_bytes", &CudaParameters::shared_sum_bytes, 16, 256, 16},
     {"sum_threads", &CudaParameters::sum_threads, 32, 1024, kWarp},
     {"worker_threads", &CudaParameters::worker_threads, 32, 2048},
-    {"worker_rows", &CudaParameters::worker_rows, 1, 64},
     {"column_warps", &CudaParameters::column_warps, 1, 32},
     {"column_elements", &CudaParameters::column_elements, 1, 1024},
     {"shared_bytes", &CudaParameters::shared_bytes, 1024, 232448},

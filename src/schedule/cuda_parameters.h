@@ -62,7 +62,6 @@ struct CudaParameters {
   int64_t shared_sum_bytes = 128;
   int64_t sum_threads = 512;
   int64_t worker_threads = 512;
-  int64_t worker_rows = 1;  // that each of those blocks has at least
 
   // Kernels over columns: warps that share the reduced axis, each with at least so many of its elements.
   int64_t column_warps = 16;

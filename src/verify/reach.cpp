@@ -41,9 +41,13 @@ Status place_tensors(const Subject& subject, const kernel::Pass& pass, const ker
   return {};
 }
 
-// Of what an entry reads: the most that a machine's blocks leave in a dimension of a workspace. 1 where none does.
+// Of what an entry reads: the most that a machine's blocks leave in a dimension of a workspace, or as many as it is
+// told that they were. 1 where none does.
 std::int64_t parts_of(const kernel::Pass& pass, const kernel::Entry& entry, const kernel::Facts& facts) {
   std::int64_t most = 1;
+  for (const kernel::Argument& argument : entry.arguments)
+    if (argument.kind == kernel::Argument::Kind::Size && argument.of.find("blocks(") != std::string::npos)
+      if (const auto blocks = kernel::evaluate_size(argument.of, facts)) return *blocks;
   for (const kernel::Argument& argument : entry.arguments) {
     const kernel::Buffer* buffer = argument.kind == kernel::Argument::Kind::Read ? pass.find(argument.of) : nullptr;
     if (buffer == nullptr || buffer->role != kernel::Role::Workspace) continue;
@@ -79,8 +83,9 @@ Status add_launched(const Subject& subject, const kernel::Pass& pass, const kern
   for (auto& [name, size] : doubled.sizes) size *= 2;
   Launched here;
   for (const kernel::Step& step : pass.steps) {
-    if (step.kind != kernel::Step::Kind::Kernel) continue;
-    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
+    KW_TRY(const kernel::Entry* entry, kernel::choose_next(step, facts));
+    doubled.blocks = facts.blocks;
+    if (entry == nullptr) continue;
     here[entry->symbol] = 0;
     const std::int64_t parts = parts_of(pass, *entry, facts);
     if (parts > 1) here[entry->symbol + kSeveralParts] = 0;
@@ -265,8 +270,8 @@ Result<Launched> blocks_of_pieces(const Subject& subject, const kernel::Pass& pa
   KW_CHECK(place_tensors(subject, pass, types, Layout::Dense, facts));
   Launched blocks;
   for (const kernel::Step& step : pass.steps) {
-    if (step.kind != kernel::Step::Kind::Kernel) continue;
-    KW_TRY(const kernel::Entry* entry, kernel::choose(step, facts));
+    KW_TRY(const kernel::Entry* entry, kernel::choose_next(step, facts));
+    if (entry == nullptr) continue;
     if (entry->launch.grid[0].find("ceil_div") == std::string::npos) continue;
     KW_TRY(const kernel::LaunchShape shape, kernel::launch_of(*entry, facts));
     blocks[entry->symbol] = shape.grid[0];

@@ -251,7 +251,7 @@ Result<std::optional<std::string>> other_strides(const Subject& subject, const k
       KW_TRY(facts.tensors[buffer.name], kernel::describe(buffer, types, facts));
     }
   for (const kernel::Step& step : pass->steps)
-    if (step.kind == kernel::Step::Kind::Kernel && !kernel::choose(step, facts)) return std::nullopt;
+    if (!kernel::choose_next(step, facts)) return std::nullopt;
   for (const kernel::Buffer& buffer : pass->buffers) {
     const auto torch = answer.tensors.find(tensor_of(subject, *pass, buffer));
     if (buffer.role != kernel::Role::Output || !buffer.alias.empty() || torch == answer.tensors.end()) continue;

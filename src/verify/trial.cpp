@@ -204,14 +204,14 @@ class PassTrial {
     for (const Buffer& buffer : pass.buffers)
       if (buffer.role == Role::Output && !shape_is_right(pass, buffer, facts.tensors.at(buffer.name)))
         return std::nullopt;
+    kernel::Facts known = facts;
     for (const kernel::Step& step : pass.steps) {
-      if (step.kind != kernel::Step::Kind::Kernel) continue;
-      const auto entry = kernel::choose(step, facts);
+      const auto entry = kernel::choose_next(step, known);
       if (!entry) {
         outcome_.refused = pass.name + ": " + entry.error().message;
         return std::nullopt;
       }
-      outcome_.called.insert((*entry)->symbol);
+      if (*entry != nullptr) outcome_.called.insert((*entry)->symbol);
     }
     auto first = runners_.first->prepare(pass, kernels_, facts);
     if (!first && first.error().kind == ErrorKind::GateFailed) {  // it was compiled only now

@@ -79,7 +79,8 @@ Status CallWriter::workspace(const PassCode& code, bool on_gpu) {
 
 // The entries of a step in their order: the first whose guards hold is called.
 Status CallWriter::steps(const PassCode& code, bool on_gpu, const Call& call) {
-  for (const kernel::Step& step : code.pass.steps) {
+  for (std::size_t s = 0; s < code.pass.steps.size(); ++s) {
+    const kernel::Step& step = code.pass.steps[s];
     if (step.kind == kernel::Step::Kind::Fill) {
       out_.line(on_gpu
                     ? clear_on_gpu(step.buffer)
@@ -87,6 +88,8 @@ Status CallWriter::steps(const PassCode& code, bool on_gpu, const Call& call) {
                                   step.buffer));
       continue;
     }
+    const bool counts = asks_for(code.pass, fmt::format("blocks({})", s));
+    if (counts) out_.line(fmt::format("std::int64_t kw_blocks_{} = 0;", s));
     bool always = false;
     for (std::size_t i = 0; i < step.entries.size() && !always; ++i) {
       const Entry& entry = step.entries[i];
@@ -97,6 +100,7 @@ Status CallWriter::steps(const PassCode& code, bool on_gpu, const Call& call) {
       out_.line("  // " + entry.symbol);
       Lines body;
       KW_CHECK(call(entry, body));
+      if (counts) body.line(fmt::format("kw_blocks_{} = kw_launch.grid[0];", s));
       for (const std::string& line : body.all()) out_.line("  " + line);
     }
     if (!always) {

@@ -27,6 +27,7 @@ Written write(const std::vector<ExpressionNode>& nodes, int at) {
     const bool of_the_machine = node.text == "threads" || node.text == "multiprocessors";
     return {(of_the_machine ? "kw_" : "") + node.text, !node.text.starts_with('-')};
   }
+  if (node.op == "blocks") return {"kw_blocks_" + nodes[static_cast<std::size_t>(node.inputs[0])].text};
   std::string_view spelled = node.op;
   for (const auto& [op, other] : kOtherwise)
     if (op == node.op) spelled = other;

@@ -85,6 +85,22 @@ TEST(Choose, WhereNoneServesEachObstacleIsNamed) {
   EXPECT_EQ(none.error().message, "no kernel serves this call: norm_fast needs aligned(x, 16)");
 }
 
+TEST(Choose, WhatComesAfterAStepKnowsItsBlocks) {
+  Step fill, rows, columns;
+  fill.kind = Step::Kind::Fill;
+  Entry by_rows, by_columns;
+  by_rows.launch.grid[0] = "min(rows, multiprocessors)";
+  by_columns.guards = {"blocks(1) > 1"};
+  by_columns.launch.grid[0] = "2*blocks(1)";
+  rows.entries = {by_rows}, columns.entries = {by_columns};
+  Facts facts = forward_facts(3, 8);
+  facts.machine.multiprocessors = 2;
+  EXPECT_EQ(*choose_next(fill, facts), nullptr);
+  EXPECT_EQ(*choose_next(rows, facts), &rows.entries[0]);
+  EXPECT_EQ(*choose_next(columns, facts), &columns.entries[0]);
+  EXPECT_EQ(facts.blocks, (std::vector<std::int64_t>{0, 2, 4}));
+}
+
 TEST(Arguments, HaveTheValuesAndTypesOfTheSignature) {
   const Manifest manifest = norm_manifest();
   Facts facts = forward_facts(3, 8);

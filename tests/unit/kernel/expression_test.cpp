@@ -55,6 +55,21 @@ TEST(Expression, ArithmeticIsThatOfWholeNumbers) {
   EXPECT_EQ(size("9223372036854775807"), INT64_MAX);
 }
 
+TEST(Expression, BlocksAreThoseOfAStepBefore) {
+  Facts known = facts();
+  known.blocks = {264, 0};
+  EXPECT_EQ(*evaluate_size("2*blocks(0) + blocks(1)", known), 528);
+  EXPECT_EQ(evaluate_size("blocks(2)", known).error().message, "step 2 is not launched yet in 'blocks(2)'");
+  EXPECT_EQ(size_error("blocks(rows)"), "a step is a small number: 0 is the first in 'blocks(rows)'");
+  const auto expression = Expression::parse("blocks(1)", Expression::Kind::Size);
+  Scope scope;
+  EXPECT_EQ(expression->check(scope).error().message, "there is no step 1 before this one in 'blocks(1)'");
+  scope.launches = {true, false};
+  EXPECT_EQ(expression->check(scope).error().message, "step 1 launches no blocks in 'blocks(1)'");
+  scope.launches = {false, true};
+  EXPECT_TRUE(expression->check(scope));
+}
+
 TEST(Expression, BuffersHaveShapeStrideAndBytes) {
   EXPECT_EQ(size("shape(x, 0)*stride(x, 0)"), 192);
   EXPECT_EQ(size("stride(x, -1)"), 1);

@@ -79,6 +79,8 @@ const Bad kBad[] = {
     {"MachineInAnOutput", "\"dx\", \"role\": \"output\", \"type\": \"T\", \"shape\": [\"rows\"",
      "\"dx\", \"role\": \"output\", \"type\": \"T\", \"shape\": [\"threads\"",
      "the shape of dx depends on the machine ('threads')"},
+    {"BlocksOnCpu", "\"cols % 8 == 0\"", "\"blocks(0) == 1\"",
+     "there is no step 0 before this one in 'blocks(0) == 1'"},
     // arguments
     {"UnknownBuffer", "{\"kind\": \"read\", \"of\": \"w\"}", "{\"kind\": \"read\", \"of\": \"weight\"}",
      "there is no buffer 'weight' in forward"},

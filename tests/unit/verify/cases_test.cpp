@@ -293,6 +293,17 @@ TEST(Cases, LandmarksAreTheNumbersOfTheMath) {
   EXPECT_TRUE(std::any_of(x.begin(), x.end(), [](double v) { return v != 0 && std::fabs(v) != 0.25; }));
 }
 
+TEST(Cases, ATensorOfOneNumberMeetsEachLandmarkInEveryType) {
+  Subject subject;
+  subject.forward = *ir::text::parse(
+      "op clip(x: T[rows], scale: T)\n  types T = bf16\n  sizes rows = 4\n  y = x * min(exp(scale), 100)\nreturn y\n");
+  std::map<ir::DType, std::set<double>> met;
+  for (const Case& c : plan_cases(subject, {}))
+    met[c.types.at("T")].insert(values_of(subject, c)->inputs.at("scale").values[0]);
+  for (const ir::DType type : {ir::DType::BF16, ir::DType::F16, ir::DType::F32, ir::DType::F64})
+    EXPECT_TRUE(met[type].contains(ir::round_to(type, std::log(100.0)))) << ir::info(type).name;
+}
+
 TEST(Answers, AreComputedOnceForEachCaseAndTurn) {
   const Subject subject = norm();
   Case c;

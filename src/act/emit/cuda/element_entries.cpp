@@ -11,7 +11,7 @@ EntryText ElementEntries::run() {
     v.block = number(p_.element_threads);
     const std::string each = length == "1" ? "4" : per_thread;
     v.arguments = {length == "1" ? "1" : vector_constant(), each};
-    v.grid = summed ? workers_ : "ceil_div(" + n + ", " + number(p_.element_threads) + "*" + each + ")";
+    v.grid = summed ? workers_.most : "ceil_div(" + n + ", " + number(p_.element_threads) + "*" + each + ")";
   };
   const bool flat = flat_when_dense();
   // A block has a share of a row, so that most rows are one share.

@@ -32,6 +32,7 @@ class PassEmitter {
     std::vector<LoopKernel> kernels;
     std::vector<KernelText> texts;
     std::vector<schedule::CudaParameters> parameters;
+    int accumulating = 0;
     for (const LoopKernel& kernel : program_.kernels) {
       kernels.push_back(cpp::expand_reductions(kernel));
       texts.push_back(write_kernel(program_, kernels.back(), types_));
@@ -39,14 +40,14 @@ class PassEmitter {
           schedule::CudaParameters p,
           schedule::with_moves(schedule::start_parameters(options_.machine, facts_of(texts.back())), options_.moves));
       parameters.push_back(p);
-      if (texts.back().plan.accumulates && workers_.empty())
+      if (texts.back().plan.accumulates && accumulating++ == 0)
         workers_ = workers_of(program_, kernels.back(), texts.back(), p);
     }
-    if (workers_.empty()) workers_ = "1";
+    if (accumulating > 1) workers_.blocks.clear();  // all have the same number
     Lines code;
     for (size_t k = 0; k < kernels.size(); ++k) {
       const bool accumulates = texts[k].plan.accumulates;
-      const std::string workers = accumulates ? workers_ : slices();
+      const Workers workers = accumulates ? workers_ : Workers{slices()};
       EntryText entry = write_entries(program_, kernels[k], texts[k], types_, parameters[k], workers);
       if (accumulates && program_.atomic) {
         out.atomic = true;
@@ -60,8 +61,9 @@ class PassEmitter {
       step.entries = std::move(entry.entries);
       for (kernel::Entry& e : step.entries) {
         e.file = out.file;
-        with_workers(e, workers);
+        with_workers(e, workers.most);
       }
+      if (accumulates && !workers.blocks.empty()) slices_ = "blocks(" + std::to_string(out.pass.steps.size()) + ")";
       out.pass.steps.push_back(std::move(step));
     }
     for (const Buffer& b : program_.buffers)
@@ -84,7 +86,7 @@ class PassEmitter {
   }
 
   // How many slices there are: where they are added to atomically, one.
-  std::string slices() const { return program_.atomic ? "1" : workers_; }
+  std::string slices() const { return program_.atomic ? "1" : slices_.empty() ? workers_.most : slices_; }
   static std::vector<kernel::Step> cleared(const LoopProgram& program, const LoopKernel& kernel) {
     std::vector<kernel::Step> steps;
     for (const Stage& stage : kernel.stages)
@@ -126,7 +128,8 @@ class PassEmitter {
     out.name = b.name;
     out.role = kernel::Role::Workspace;
     out.type = type_text(b.type, program_.type_parameters);
-    for (const ir::Size& size : b.shape) out.shape.push_back(with_workers(size_text(size, program_), slices()));
+    for (const ir::Size& size : b.shape)
+      out.shape.push_back(with_workers(size_text(size, program_), program_.atomic ? "1" : workers_.most));
     return out;
   }
 
@@ -148,7 +151,8 @@ class PassEmitter {
   const LoopProgram program_;
   const PassOptions& options_;
   cpp::CppTypes types_;
-  std::string workers_;
+  Workers workers_;
+  std::string slices_;  // as those see them that come after the kernel which writes them
 };
 
 }  // namespace

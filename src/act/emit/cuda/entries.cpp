@@ -6,8 +6,43 @@ namespace kw::act::cuda {
 
 using Shape = KernelPlan::Shape;
 
+namespace {
+
+// The most blocks of a multiprocessor, which memory must have room for: of two bytes an element, the narrowest, as many
+// as keep whole rows, or two that keep two thirds of one.
+std::string part_blocks(const EntrySizes& sizes, const KernelText& text, const schedule::CudaParameters& p) {
+  const int64_t bytes = 2 * std::max<int64_t>(1, std::ssize(text.cached));
+  return "max(1, min(8, max(" + number(p.shared_bytes / bytes) + "//(1 + " + sizes.row() + "), min(2, " +
+         number(p.shared_bytes * 3 / 2 / bytes) + "//(1 + " + sizes.row() + ")))))";
+}
+
+// As many as have worker_threads together; or two whose sums shared memory has room for.
+std::string row_blocks(const EntrySizes& sizes, const KernelText& text, const schedule::CudaParameters& p) {
+  const bool columns = text.column_sums > 0;
+  const int64_t each = columns ? p.sum_elements : std::max(p.sum_elements, p.narrow_sum_elements);
+  const auto threads = [&](int64_t elements) {
+    return "(32*max(1, ceil_div(" + sizes.row() + ", " + number(32 * elements) + ")))";
+  };
+  const std::string is_long = "min(1, " + sizes.row() + "//" + number(p.narrow_from + 1) + ")";
+  std::string all = number(p.worker_threads);
+  // Rows of narrow elements that are not short have more threads, in blocks with sums in shared memory, or else twice
+  // the elements for a thread.
+  if (columns && p.narrow_threads > p.worker_threads)
+    all = "(" + all + " + " + number(p.narrow_threads - p.worker_threads) + "*" + is_long + ")";
+  std::string at_once = all + "//" + threads(each);
+  if (columns && has_few_sums(text))
+    at_once =
+        "max(" + at_once + ", " + is_long + "*(" + number(p.sum_threads) + "//" + threads(p.shared_sum_elements) + "))";
+  const std::string two =
+      columns ? "1 + min(1, " + number(p.shared_bytes / 2 / (4 * text.column_sums)) + "//max(1, " + sizes.row() + "))"
+              : "2";
+  return "max(" + two + ", min(8, " + at_once + "))";
+}
+
+}  // namespace
+
 EntryText write_entries(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text, CppTypes& types,
-                        const schedule::CudaParameters& parameters, const std::string& workers) {
+                        const schedule::CudaParameters& parameters, const Workers& workers) {
   switch (text.plan.shape) {
     case Shape::Elements:
       return ElementEntries(program, kernel, text, types, parameters, workers).run();
@@ -21,52 +56,24 @@ EntryText write_entries(const LoopProgram& program, const LoopKernel& kernel, co
   return PointEntries(program, kernel, text, types, parameters, workers).run();
 }
 
-std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text,
-                       const schedule::CudaParameters& parameters) {
+Workers workers_of(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text,
+                   const schedule::CudaParameters& parameters) {
   const EntrySizes sizes(program, kernel, text);
   const schedule::CudaParameters& p = parameters;
   switch (text.plan.shape) {
     case Shape::Elements:
-      return "max(1, min(ceil_div(" + sizes.product(text.plan.nest.all()) + ", " +
-             number(p.element_threads * p.whole_elements) + "), 4*multiprocessors))";
+      return {"max(1, min(ceil_div(" + sizes.product(text.plan.nest.all()) + ", " +
+              number(p.element_threads * p.whole_elements) + "), 4*multiprocessors))"};
     case Shape::Rows: {
-      // In parts as many as keep whole rows of two bytes an element.
-      if (text.plan.in_parts)
-        return "max(1, min(" + sizes.points() + ", multiprocessors*max(1, min(8, " +
-               number(p.shared_bytes / 2 / std::max<int64_t>(1, static_cast<int64_t>(text.cached.size()))) + "//(1 + " +
-               sizes.row() + ")))))";
-      // As many blocks on a multiprocessor as have worker_threads together, and two where rows are streamed whose
-      // sums, and two thirds of which, its shared memory has room for twice, by two bytes an element; but few rows for
-      // a block cost more than they bring: each has a slice to write. A multiple of 8, so that all rows of a block
-      // begin alike.
-      const int64_t each = text.column_sums > 0 ? p.sum_elements : std::max(p.sum_elements, p.narrow_sum_elements);
-      const std::string threads = "32*max(1, ceil_div(" + sizes.row() + ", " + number(32 * each) + "))";
-      const int64_t sum_bytes = 4 * text.column_sums, bytes = 2 * static_cast<int64_t>(text.cached.size()) + sum_bytes;
-      std::string streamed = "min(1, " + sizes.row() + "//" + number(p.sum_threads * p.shared_sum_elements + 1) + ")";
-      if (text.column_sums > 0)
-        streamed += "*min(1, " + number(std::min(p.shared_bytes / 2 / sum_bytes, p.shared_bytes * 3 / 4 / bytes)) +
-                    "//max(1, " + sizes.row() + "))";
-      // Rows of narrow elements that are not short have more threads, in blocks with sums in shared memory. How many
-      // slices there are cannot depend on types.
-      std::string all = number(p.worker_threads);
-      if (text.column_sums > 0 && p.narrow_threads > p.worker_threads)
-        all = "(" + all + " + " + number(p.narrow_threads - p.worker_threads) + "*min(1, " + sizes.row() + "//" +
-              number(p.narrow_from + 1) + "))";
-      // Or else twice the elements for a thread.
-      std::string at_once = all + "//(" + threads + ")";
-      if (text.column_sums > 0 && has_few_sums(text))
-        at_once = "max(" + at_once + ", min(1, " + sizes.row() + "//" + number(p.narrow_from + 1) + ")*(" +
-                  number(p.sum_threads) + "//(32*max(1, ceil_div(" + sizes.row() + ", " +
-                  number(32 * p.shared_sum_elements) + ")))))";
-      const std::string blocks = "max(1 + " + streamed + ", min(8, " + at_once + "))";
-      return "max(1, min(" + sizes.points() + ", max(8, min(ceil_div(" + sizes.points() + ", " + number(p.worker_rows) +
-             "), multiprocessors*" + blocks + ")//8*8)))";
+      const std::string blocks = text.plan.in_parts ? part_blocks(sizes, text, p) : row_blocks(sizes, text, p);
+      // At least 8: where rows are ragged their number is a multiple of that.
+      return {"max(1, min(" + sizes.points() + ", max(8, multiprocessors*" + blocks + ")))", blocks};
     }
     case Shape::Columns:
     case Shape::Points:
       break;
   }
-  return "max(1, min(" + sizes.points() + ", 4*multiprocessors))";
+  return {"max(1, min(" + sizes.points() + ", 4*multiprocessors))"};
 }
 
 }  // namespace kw::act::cuda

@@ -14,12 +14,20 @@ struct EntryText {
   std::vector<kernel::Entry> entries;  // fastest first; `file` is the caller's to set
 };
 
-// `workers` is how many slices a sum that rides along has, as an expression of the manifest.
-EntryText write_entries(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text, CppTypes& types,
-                        const schedule::CudaParameters& parameters, const std::string& workers);
+// How many slices a sum that rides along has, as expressions of the manifest.
+struct Workers {
+  std::string most = "1";  // for every type and every way of sharing: memory has room for these
+  // Where each entry has as many blocks as run at once of it, and each block a slice: of a multiprocessor at most.
+  // Empty: there are `most`, always.
+  std::string blocks = {};
+};
 
-// The number of slices that the kernel's schedule wants.
-std::string workers_of(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text,
-                       const schedule::CudaParameters& parameters);
+// `workers` are the slices that a kernel writes, or reads.
+EntryText write_entries(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text, CppTypes& types,
+                        const schedule::CudaParameters& parameters, const Workers& workers);
+
+// The slices that the kernel's schedule wants.
+Workers workers_of(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text,
+                   const schedule::CudaParameters& parameters);
 
 }  // namespace kw::act::cuda

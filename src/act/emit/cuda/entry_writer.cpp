@@ -20,7 +20,7 @@ std::vector<std::string> replaced(std::vector<std::string> list, const std::stri
 }  // namespace
 
 EntryWriter::EntryWriter(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text, CppTypes& types,
-                         const schedule::CudaParameters& parameters, std::string workers)
+                         const schedule::CudaParameters& parameters, Workers workers)
     : program_(program),
       kernel_(kernel),
       text_(text),
@@ -79,6 +79,12 @@ std::string EntryWriter::threads_size(const Variant& variant, int64_t part) cons
   const int64_t most = variant.most_threads / part;
   // Where they are narrow, a guard says so.
   return variant.thread_bytes >= kThreadBytes ? most_size(most, most * variant.thread_bytes) : number(most);
+}
+
+std::string EntryWriter::grid_of_slices(const std::string& at_once, bool ragged) const {
+  if (workers_.blocks.empty()) return workers_.most;
+  const std::string blocks = "multiprocessors*min(" + workers_.blocks + ", " + at_once + ")";
+  return "max(1, min(" + sizes_.points() + ", " + (ragged ? "max(8, " + blocks + "//8*8)" : blocks) + "))";
 }
 
 // Where the innermost axes are walked as one and a tensor has them whole, its outer strides are multiples of them.
@@ -223,7 +229,7 @@ void EntryWriter::pointers(Signature& s) {
 }
 
 std::string EntryWriter::manifest_size(const ir::Size& size) const {
-  if (program_.workers && size == ir::Size::symbol(*program_.workers)) return workers_;
+  if (program_.workers && size == ir::Size::symbol(*program_.workers)) return workers_.most;
   return size_text(size, program_);
 }
 

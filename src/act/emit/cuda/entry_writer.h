@@ -12,7 +12,7 @@ namespace kw::act::cuda {
 class EntryWriter {
  public:
   EntryWriter(const LoopProgram& program, const LoopKernel& kernel, const KernelText& text, CppTypes& types,
-              const schedule::CudaParameters& parameters, std::string workers);
+              const schedule::CudaParameters& parameters, Workers workers);
 
  protected:
   struct Variant {
@@ -57,6 +57,8 @@ class EntryWriter {
   // Where rows are ragged, their edges want some registers more, which fewer threads have: an eighth, in whole
   // fours of warps, as which a multiprocessor gives them out.
   static int64_t with_edges(int64_t threads) { return std::max<int64_t>(128, threads * 7 / 8 / 128 * 128); }
+  // How many blocks leave a slice each, where so many run at once on a multiprocessor.
+  std::string grid_of_slices(const std::string& at_once, bool ragged = false) const;
   // Guards of memory that is read and written in vectors.
   std::string alignment(const Variant& variant, BufferId id, int64_t bytes) const;
   void aligned(Variant& variant) const;
@@ -72,7 +74,7 @@ class EntryWriter {
   const KernelText& text_;
   CppTypes& types_;
   const schedule::CudaParameters& p_;
-  std::string workers_;
+  Workers workers_;
   EntrySizes sizes_;
   std::vector<std::vector<LoopAxisId>> merged_;
   EntryText out_;
@@ -117,6 +119,7 @@ class RowEntries : public EntryWriter {
   std::vector<std::string> arguments(const std::string& vector, const std::string& each, bool streamed, bool block,
                                      const std::string& place, bool ragged, bool keep = true) const;
   void fast(Variant& v) const;
+  void share_out(Variant& v, const std::string& at_once) const;
   std::string length() const;
   void lanes(bool ragged);
   void held(bool ragged, const Held& how);

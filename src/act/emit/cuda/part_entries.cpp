@@ -82,7 +82,7 @@ void PartEntries::tiled(Variant v) {
     v.guards.push_back(v.shared + " <= " + number(all));
   }
   // As many blocks as run at once, so that each has a next row.
-  v.grid = summed ? workers_ : "max(1, min(" + sizes_.points() + ", multiprocessors*" + blocks + "))";
+  v.grid = summed ? grid_of_slices(blocks) : "max(1, min(" + sizes_.points() + ", multiprocessors*" + blocks + "))";
   write(v);
 }
 
@@ -96,7 +96,7 @@ void PartEntries::any_strides() {
   const std::string warps = text_.segment_sums > 0 ? "1" : "min(16, max(1, ceil_div(" + sizes_.row() + ", 128)))";
   v.most_threads = 512;
   v.block = "32*" + warps;
-  v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
+  v.grid = text_.plan.accumulates ? workers_.most : sizes_.points();
   write(v);
 }
 

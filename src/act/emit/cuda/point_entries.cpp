@@ -44,7 +44,7 @@ EntryText PointEntries::run() {
       } else {
         v.most_threads = 64;
         v.block = text_.plan.accumulates ? "32" : "64";
-        v.grid = "ceil_div(" + (text_.plan.accumulates ? workers_ : points) + ", " + v.block + ")";
+        v.grid = "ceil_div(" + (text_.plan.accumulates ? workers_.most : points) + ", " + v.block + ")";
       }
       write(v);
     }

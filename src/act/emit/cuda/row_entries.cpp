@@ -43,10 +43,16 @@ void RowEntries::fast(Variant& v) const {
   aligned(v);
   if (!text_.vectors.empty() && !v.ragged) whole_vectors(v);
   v.guards.push_back(short_index(sizes_.row()));
-  // A block's rows all begin alike, so that its threads keep their columns.
-  if (v.ragged && text_.column_sums > 0)
-    v.guards.push_back(bracket(workers_) + "*" + bracket(sizes_.row()) + " % " + sizes_.vector() + " == 0 or " +
-                       sizes_.points() + " <= " + workers_);
+}
+
+// As many blocks as run at once leave a slice each. The rows of one all begin alike, so that its threads keep their
+// columns.
+void RowEntries::share_out(Variant& v, const std::string& at_once) const {
+  const bool alike = v.ragged && text_.column_sums > 0;
+  v.grid = grid_of_slices(at_once, alike);
+  if (alike)
+    v.guards.push_back(bracket(v.grid) + "*" + bracket(sizes_.row()) + " % " + sizes_.vector() + " == 0 or " +
+                       sizes_.points() + " <= " + v.grid);
 }
 
 void RowEntries::lanes(bool ragged) {
@@ -64,8 +70,10 @@ void RowEntries::lanes(bool ragged) {
   // Edges are up to 14, one for a lane.
   v.lanes =
       "min(32, next_pow2(max(" + number(ragged ? 16 : 1) + ", ceil_div(" + length() + ", " + number(each) + "))))";
-  v.grid = summed ? workers_ : "ceil_div(" + bracket(sizes_.points()) + "*" + v.lanes + ", " + v.block + ")";
+  v.grid = "ceil_div(" + bracket(sizes_.points()) + "*" + v.lanes + ", " + v.block + ")";
   if (summed) {
+    v.least_blocks = p_.sum_threads / v.most_threads;
+    share_out(v, number(v.least_blocks));
     const std::string sums = text_.column_sums > 0 ? bytes_of_sums() : "0";
     v.shared = "max(" + sums + ", " + ahead_bytes(number(each)) + ")*" + number(each) + "*" + v.block;
   }
@@ -90,7 +98,6 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.arguments = arguments(vector_constant(), how.constant, false, true, how.place, ragged, how.keep);
   v.least_blocks = ragged && how.least_blocks > 2 ? how.least_blocks * 3 / 4 : how.least_blocks;
   v.block = threads(length(), how.each, threads_size(v));
-  v.grid = summed ? workers_ : sizes_.points();
   std::string bytes = summed ? ahead_bytes(how.each) : "0";
   if (how.place == "Shared" && text_.column_sums > 0)
     bytes += " + " + number(text_.column_sums) + "*" + bytes_of_sums();
@@ -101,6 +108,13 @@ void RowEntries::held(bool ragged, const Held& how) {
     if (ragged && how.place == "Shared" && !text_.beside.empty())
       v.shared += " + (" + sizes_.bytes(text_.beside) + ")*(" + how.each + " + 8)*" + v.block;
     v.guards.push_back(v.shared + " <= " + number(p_.shared_bytes - kStaticShared));
+  }
+  v.grid = sizes_.points();
+  if (summed) {
+    const std::string by_threads = threads_size(v) + "//" + v.block;
+    share_out(v, v.shared == "0" ? by_threads
+                                 : "max(1, min(" + by_threads + ", " + number(p_.shared_bytes) + "//(" +
+                                       number(kStaticShared) + " + " + v.shared + ")))");
   }
   write(v);
 }
@@ -126,7 +140,8 @@ void RowEntries::streamed(bool ragged) {
   v.most_threads = ragged ? with_edges(p_.stream_threads) : p_.stream_threads;
   v.thread_bytes = kThreadBytes;
   v.block = "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length() + ", 32*" + each + ")))";
-  v.grid = summed ? workers_ : sizes_.points();
+  v.grid = sizes_.points();
+  if (summed) share_out(v, "2//" + halves);
   const std::string room = "min(" + number(all) + ", " + number(half) + "*" + halves + ")";
   const std::string tile = each + "*" + v.block;
   std::string sum_room = "0";
@@ -152,7 +167,7 @@ void RowEntries::any_strides() {
   v.arguments = arguments("1", "4", true, true, "Memory", false);
   v.most_threads = p_.stream_threads / 2;
   v.block = threads(length(), "4", number(v.most_threads));
-  v.grid = text_.plan.accumulates ? workers_ : sizes_.points();
+  v.grid = text_.plan.accumulates ? workers_.most : sizes_.points();
   write(v);
 }
 

@@ -224,7 +224,7 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void derf_backward_short(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                          T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                          int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
@@ -286,7 +286,7 @@ void derf_backward_streamed(const T* x, const T* alpha, const T* shift, const W*
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void derf_backward_short_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                                 T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                 int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,

@@ -213,7 +213,7 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void dyisru_backward_short(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x,
                            T32* grad_alpha_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq, int hidden,
                            int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -275,7 +275,7 @@ void dyisru_backward_streamed(const T* x, const T* alpha, const W* weight, const
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void dyisru_backward_short_ragged(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x,
                                   T32* grad_alpha_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq, int hidden,
                                   int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

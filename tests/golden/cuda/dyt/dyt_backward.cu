@@ -210,7 +210,7 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void dyt_backward_short(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x, WT32* grad_alpha_slices,
                         WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                         int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v6_slices_stride_0,
@@ -272,7 +272,7 @@ void dyt_backward_streamed(const T* x, const W* alpha, const W* weight, const WT
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void dyt_backward_short_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

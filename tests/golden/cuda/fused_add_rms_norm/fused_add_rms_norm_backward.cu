@@ -283,7 +283,7 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                        T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq, int hidden,
                                        int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
@@ -352,7 +352,7 @@ void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const fl
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                               const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                               int batch_seq, int hidden, int workers, int64_t y1_stride_1,

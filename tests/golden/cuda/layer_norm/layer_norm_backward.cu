@@ -266,7 +266,7 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
@@ -333,7 +333,7 @@ void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                       T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                       int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,

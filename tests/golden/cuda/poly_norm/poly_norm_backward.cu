@@ -283,7 +283,7 @@ KW_DEVICE void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<cons
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void poly_norm_backward_short(const T* x, const W* weight, const float* rstd, const float* rstd_2, const float* rstd_3,
                               const T* d_y, T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                               float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
@@ -321,7 +321,7 @@ void poly_norm_backward_streamed(const T* x, const W* weight, const float* rstd,
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void poly_norm_backward_short_ragged(const T* x, const W* weight, const float* rstd, const float* rstd_2,
                                      const float* rstd_3, const T* d_y, T* grad_x, float* sum_slices,
                                      float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices, int batch_seq,

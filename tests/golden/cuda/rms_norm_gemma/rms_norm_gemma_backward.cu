@@ -250,7 +250,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void rms_norm_gemma_backward_short(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
@@ -311,7 +311,7 @@ void rms_norm_gemma_backward_streamed(const T* x, const W* weight, const float* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void rms_norm_gemma_backward_short_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                           float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

@@ -256,7 +256,7 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void rms_norm_llama_backward_short(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
@@ -317,7 +317,7 @@ void rms_norm_llama_backward_streamed(const T* x, const W* weight, const float* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void rms_norm_llama_backward_short_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                           WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,

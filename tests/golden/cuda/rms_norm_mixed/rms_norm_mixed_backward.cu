@@ -243,7 +243,7 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
@@ -302,7 +302,7 @@ void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 1)
+KW_KERNEL(256, 2)
 void rms_norm_mixed_backward_short_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                           W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
