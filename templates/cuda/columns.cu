@@ -17,6 +17,16 @@ KW_DEVICE void KW_NAME(kernel)(KW_LIST(parameters)) {
 }
 // end
 
+// One point: it has a block for itself.
+// skeleton total
+template <class Index>
+KW_DEVICE void KW_NAME(total_kernel)(KW_LIST(parameters)) {
+  KW_STATEMENTS(shared)
+  const Index length = KW_EXPRESSION(length);
+  KW_STATEMENTS(point)
+}
+// end
+
 // Every thread has a point of its own, and goes over its elements one after the other. Where sums over the points ride
 // along, it has a slice of them and its share of the points.
 // skeleton points
@@ -35,14 +45,31 @@ KW_DEVICE void KW_NAME(point_kernel)(KW_LIST(parameters)) {
 // clang-format off
 template <class Index>
 KW_DEVICE void stages(Index end) {
-// skeleton column_stage
+// skeleton total_stage
 {
-  const auto take = [&](Index element) {
+  const auto take = [&](KW_NAME(counter) element, bool counts) {
     KW_STATEMENTS(position)
     KW_STATEMENTS(body)
   };
-  const Index end_of_column = KW_EXPRESSION(end), step = KW_EXPRESSION(step);
-  Index element = KW_EXPRESSION(first);
+  const KW_NAME(counter) end_of_column = KW_EXPRESSION(end), step = kw::threads();
+  // Four are read before the first is used. What would lie behind the last is the last once more, and does not count.
+  for (KW_NAME(counter) first = kw::thread(); first < end_of_column; first += 4 * step) {
+    KW_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const KW_NAME(counter) element = first + i * step;
+      take(element < end_of_column ? element : end_of_column - 1, element < end_of_column);
+    }
+  }
+}
+// end
+// skeleton column_stage
+{
+  const auto take = [&](KW_NAME(counter) element) {
+    KW_STATEMENTS(position)
+    KW_STATEMENTS(body)
+  };
+  const KW_NAME(counter) end_of_column = KW_EXPRESSION(end), step = KW_EXPRESSION(step);
+  KW_NAME(counter) element = KW_EXPRESSION(first);
   // Without a question in between, so that all eight are read before the first is used.
   for (; element < end_of_column - 7 * step; element += 8 * step) {
     KW_UNROLL

@@ -40,19 +40,23 @@ Lines ColumnWriter::kernel() {
         values_.define({sum.value});
         add_sum(sum, point);
       }
-    after_stores(stage, point, by_warps() ? "inside && kw::thread() < columns" : "");
+    after_stores(stage, point, is_total() ? "kw::thread() == 0" : by_warps() ? "inside && kw::thread() < columns" : "");
   }
   Lines all = used(positions("point", point_axes(), false), {&point});
   all.append(point);
-  Skeleton skeleton = Skeleton::load(kFile, by_warps() ? "columns" : "points");
-  skeleton.name(by_warps() ? "kernel" : "point_kernel", text_.function)
+  Skeleton skeleton = Skeleton::load(kFile, is_total() ? "total" : by_warps() ? "columns" : "points");
+  skeleton.name(is_total()   ? "total_kernel"
+                : by_warps() ? "kernel"
+                             : "point_kernel",
+                text_.function)
       .list("parameters", parameter_list())
-      .expression("points", names_.product(point_axes()))
       .expression("length", names_.product(row_axes()))
       .statements("point", all);
+  if (by_warps()) skeleton.statements("shared", shared_);
+  if (is_total()) return skeleton.fill();
+  skeleton.expression("points", names_.product(point_axes()));
   if (by_warps())
-    skeleton.statements("shared", shared_)
-        .statements("outside", outside("!inside", point))
+    skeleton.statements("outside", outside("!inside", point))
         .expression("columns", has_combine(kernel_) ? "32" : "kw::columns_of_block(points)");
   else
     skeleton.statements("sums", sums_)
@@ -87,11 +91,17 @@ void ColumnWriter::stage(const Stage& stage, Lines& point) {
     } else {
       point.line(type + " " + variable + " = " + reduction.start + ";");
     }
-    body.element.line(reduction.joined(variable, term_of(r)));
+    std::string term = term_of(r);
+    if (is_total()) {  // read whether it counts or not, so that no read waits for an answer
+      const std::string read = names_.fresh(name + "_slice");
+      body.element.line("const " + type + " " + read + " = " + term + ";");
+      term = "counts ? " + read + " : " + reduction.start;
+    }
+    body.element.line(reduction.joined(variable, term));
     names.push_back(name);
     if (by_warps())
-      parts.push_back("kw::lane_part<" + std::string(reduction.functor) + ">(" + name + ", " +
-                      share(name, type, "kw::kMostWarps * 32") + ")");
+      parts.push_back((is_total() ? "kw::part<" : "kw::lane_part<") + std::string(reduction.functor) + ">(" + name +
+                      ", " + share(name, type, is_total() ? "kw::kMostWarps" : "kw::kMostWarps * 32") + ")");
   }
   Lines combined;
   const std::vector<Combination> combinations = combines_.of(stage);
@@ -111,8 +121,10 @@ void ColumnWriter::stage(const Stage& stage, Lines& point) {
   values_.close();
   point.append(after);
   if (!parts.empty())
-    for (const std::string& line : split_lines(
-             bracketed(has_combine(kernel_) ? "kw::warps_reduce(" : "kw::columns_reduce(columns, ", parts, ");")))
+    for (const std::string& line : split_lines(bracketed(has_combine(kernel_) ? "kw::warps_reduce("
+                                                         : is_total()         ? "kw::block_reduce(0, "
+                                                                              : "kw::columns_reduce(columns, ",
+                                                         parts, ");")))
       point.line(line);
   for (size_t i = 0; i < names.size(); ++i) result(plain[i], names[i], point);
   point.append(combined);
@@ -127,14 +139,16 @@ Lines ColumnWriter::loop(const Lines& body, bool in_order) {
     out.line("const Index " + each + " = (length + kw::warps() - 1) / kw::warps(), " + first + " = kw::warp() * " +
              each + ";");
     out.line("const Index " + end + " = " + first + " + " + each + " < end ? " + first + " + " + each + " : end;");
-  } else if (by_warps()) {
+  } else if (by_warps() && !is_total()) {
     first = "kw::thread() / columns", end = "end", step = "kw::threads() / columns";
   }
-  out.append(Skeleton::load(kFile, "column_stage")
-                 .expression("first", first)
-                 .expression("end", end)
-                 .expression("step", step)
-                 .statements("position", used(positions("element", row_axes(), false), {&body}))
+  // Slices are few.
+  const std::string counter = plan_.adds_slices ? "int" : "Index";
+  if (plan_.adds_slices) end = "static_cast<int>(" + end + ")";
+  Skeleton skeleton = Skeleton::load(kFile, is_total() ? "total_stage" : "column_stage");
+  skeleton.name("counter", counter).expression("end", end);
+  if (!is_total()) skeleton.expression("first", first).expression("step", step);
+  out.append(skeleton.statements("position", used(positions("element", row_axes(), false), {&body}))
                  .statements("body", body)
                  .fill());
   return out;

@@ -17,7 +17,8 @@ class ColumnWriter final : public Writer {
 
   bool by_warps() const { return plan_.shape == Shape::Columns; }
   Axes point_axes() const;
-  std::string workers() const;  // how many threads go from point to point
+  bool is_total() const { return by_warps() && point_axes().empty(); }  // one column, which has a block for itself
+  std::string workers() const;                                          // how many threads go from point to point
   void add_sum(const Accumulate& sum, Lines& out);
   void stage(const Stage& stage, Lines& point);
   // The loop of a stage; `in_order`: every warp has neighbours.

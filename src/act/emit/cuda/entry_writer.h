@@ -125,8 +125,6 @@ class RowEntries : public EntryWriter {
   void held(bool ragged, const Held& how);
   void streamed(bool ragged);
   void any_strides();
-  bool adds_slices() const;
-  void total();
   std::string ahead_bytes(const std::string& each) const;
   std::string bytes_of_sums() const;
 };

@@ -29,6 +29,12 @@ bool has_parts(const LoopProgram& program, const LoopKernel& kernel, const Nest&
   return true;
 }
 
+bool is_of_slices(const LoopProgram& program, const std::vector<LoopAxisId>& axes) {
+  return program.workers && !axes.empty() && std::all_of(axes.begin(), axes.end(), [&](LoopAxisId axis) {
+           return program.axes[static_cast<size_t>(axis)].size == ir::Size::symbol(*program.workers);
+         });
+}
+
 }  // namespace
 
 std::vector<LoopAxisId> KernelPlan::row_axes() const {
@@ -45,6 +51,10 @@ KernelPlan plan_kernel(const LoopProgram& program, const LoopKernel& kernel) {
     loops |= !stage.loop.empty();
     plan.accumulates |= !stage.accumulates.empty();
   }
+  const bool in_order = std::any_of(kernel.values.begin(), kernel.values.end(), [](const Value& value) {
+    const Reduced* reduced = std::get_if<Reduced>(&value.what);
+    return reduced && reduced->combined;
+  });
   using Shape = KernelPlan::Shape;
   if (plan.nest.inner < 0)
     plan.shape = Shape::Points;
@@ -53,6 +63,9 @@ KernelPlan plan_kernel(const LoopProgram& program, const LoopKernel& kernel) {
   else if (plan.nest.reduces_inner())
     plan.shape = Shape::Rows;
   else
+    plan.shape = Shape::Columns;
+  plan.adds_slices = is_of_slices(program, plan.row_axes());
+  if (plan.shape == Shape::Rows && plan.adds_slices && plan.nest.parallel.empty() && !in_order)
     plan.shape = Shape::Columns;
   if (plan.shape == Shape::Columns && !tuples_fit(program, kernel)) plan.shape = Shape::Points;
   for (const Stage& stage : kernel.stages)
@@ -69,10 +82,6 @@ KernelPlan plan_kernel(const LoopProgram& program, const LoopKernel& kernel) {
   for (const Stage& stage : kernel.stages)
     for (const Accumulate& sum : stage.accumulates) has_columns |= kind_of(plan, sum) == SumKind::Column;
   // Warps take parts in no order that a combine could rely on.
-  const bool in_order = std::any_of(kernel.values.begin(), kernel.values.end(), [](const Value& value) {
-    const Reduced* reduced = std::get_if<Reduced>(&value.what);
-    return reduced && reduced->combined;
-  });
   if (plan.shape == Shape::Rows && plan.has_segments && (has_columns || in_order)) plan.shape = Shape::Points;
   if (plan.shape == Shape::Rows) {
     plan.has_parts = has_parts(program, kernel, plan.nest);

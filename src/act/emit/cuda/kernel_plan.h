@@ -2,7 +2,8 @@
 //
 //   elements   nothing is reduced: a thread has vectors of neighbours
 //   rows       the innermost axis is reduced: the threads of a block, or some lanes of a warp, share a row
-//   columns    it is not: neighbouring lanes have neighbouring points, warps share the reduced axes
+//   columns    it is not: neighbouring lanes have neighbouring points, warps share the reduced axes; or it is one of
+//              numbers that blocks left: a column by itself
 //   points     a thread per point: what fits nowhere else
 #pragma once
 
@@ -23,6 +24,7 @@ struct KernelPlan {
   enum class Shape : uint8_t { Elements, Rows, Columns, Points } shape = Shape::Points;
   Nest nest;
   bool accumulates = false;
+  bool adds_slices = false;                  // what it reduces are the slices that the blocks of another left
   bool has_segments = false;                 // of its sums
   bool has_parts = false;                    // a row has axes that no memory has as one with the innermost
   bool in_parts = false;                     // and is gone over part by part

@@ -17,12 +17,15 @@ EntryText PointEntries::run() {
   for (bool dense : kinds)
     for (bool wide : {false, true}) {
       if (dense && wide) continue;
+      // Slices are few: to count them with 64 bits costs nothing, and one kernel serves all.
+      if (text_.plan.adds_slices && !(wide && !dense)) continue;
       Variant v{.suffix = wide                       ? "_large"
                           : dense || merged_.empty() ? ""
                                                      : "_strided",
                 .why = wide    ? "More elements than an int counts."
                        : dense ? "Dense tensors: axes that can be are walked as one."
                                : "Any strides."};
+      if (text_.plan.adds_slices) v.suffix = "", v.why = "Adds up what the blocks of another kernel left.";
       v.dense = dense;
       v.wide_index = wide;
       if (!wide) {
@@ -41,6 +44,10 @@ EntryText PointEntries::run() {
         // Half of the warps, where there are more blocks than two for a multiprocessor.
         v.block = "32*min(" + number(p_.column_warps) + "//max(1, min(2, ceil_div(" + v.grid +
                   ", 2*multiprocessors))), max(1, ceil_div(" + row + ", " + number(p_.column_elements) + ")))";
+        if (points == "1") {  // four for a thread
+          v.grid = "1";
+          v.block = "32*min(" + number(p_.column_warps) + ", max(1, ceil_div(" + row + ", 128)))";
+        }
       } else {
         v.most_threads = 64;
         v.block = text_.plan.accumulates ? "32" : "64";

@@ -171,29 +171,7 @@ void RowEntries::any_strides() {
   write(v);
 }
 
-// Whether all that it does is to add what blocks of another kernel left: a number for each.
-bool RowEntries::adds_slices() const {
-  return text_.plan.nest.parallel.empty() && !text_.plan.accumulates && !text_.large.empty() &&
-         std::all_of(text_.large.begin(), text_.large.end(),
-                     [&](BufferId id) { return buffer(id).role == Buffer::Role::Workspace; });
-}
-
-void RowEntries::total() {
-  Variant v{.suffix = "", .why = "One block has all numbers that others left."};
-  v.wide_index = true;
-  v.arguments = arguments("1", "4", false, true, "", false);
-  v.most_threads = 1024;
-  v.guards.push_back(length() + " <= " + number(4 * v.most_threads));
-  v.block = threads(length(), "4", number(v.most_threads));
-  v.grid = "1";
-  write(v);
-}
-
 EntryText RowEntries::run() {
-  if (adds_slices()) {
-    total();
-    return std::move(out_);
-  }
   const bool columns = text_.column_sums > 0;
   const int64_t sum = p_.sum_elements, narrow_sum = columns ? sum : std::max(sum, p_.narrow_sum_elements);
   for (bool ragged : {false, true}) {

@@ -153,8 +153,7 @@ Lines WholeRowWriter::residents(SharedRoom room) {
   const Lines inner = with_position(loads);
   edges.line(edges_of(row_axes(), "lane"));
   out.open("if constexpr (kResident || kBeside) {");
-  out.line("const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);");
-  out.line("const Index point = first < points ? first : 0;");
+  out.line("const Index point = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);");
   out.append(held_positions({&edges, &inner}));
   out.append(edges);
   out.line("KW_UNROLL");

@@ -127,55 +127,31 @@ void clip_logits_backward_large(const T* similarity, const T* logit_scale, const
                                                {v3_slices, {1}}, rows, cols, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
-KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_scale, kw::Tensor<const T, 0> d_scale,
-                                                kw::Tensor<T, 0> grad_logit_scale, kw::Tensor<const T32, 1> v3_slices,
-                                                Index workers, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+template <class Index>
+KW_DEVICE void clip_logits_backward_totals_columns(kw::Tensor<const T, 0> logit_scale, kw::Tensor<const T, 0> d_scale,
+                                                   kw::Tensor<T, 0> grad_logit_scale,
+                                                   kw::Tensor<const T32, 1> v3_slices, Index workers) {
   KW_SHARED(T32, v3_total_parts, kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
-  Index lane = kw::thread() % lanes;
-  const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
-  // Threads without a row go along, over no elements: a warp reduces as a whole.
-  const bool inside = kBlockRow || point < points;
-  if (!kBlockRow && !inside) point = 0;
-  const kw::Edges<kVector, kRagged, Index> edges(v3_slices.offset(0), length, lane);
-  const Index end = inside ? edges.end(length) : -kVector;
-  const bool edge = inside && edges.at >= 0;
-  kw::Vector<T32, kVector> v3_slices_v[kPieces];
-  kw::Total<kStreamed, T32> v3_total_total = 0;
-  lane = kw::anew(lane);
-  for (Index tile = 0; tile < tiles; ++tile) {
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index slot = (tile * kVectors + v) * lanes + lane;
-      const Index element = whole ? slot * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        v3_slices_v[v] = kw::load_piece<kVector>(v3_slices.at(element), whole);
+  const Index length = workers;
+  kw::Total<true, T32> v3_total_total = 0;
+  {
+    const auto take = [&](int element, bool counts) {
+      const Index worker_2 = element;
+      const T32 v3_total_slice = kw::load(v3_slices.at(worker_2));
+      v3_total_total += counts ? v3_total_slice : 0;
+    };
+    const int end_of_column = static_cast<int>(length), step = kw::threads();
+    // Four are read before the first is used. What would lie behind the last is the last once more, and does not count.
+    for (int first = kw::thread(); first < end_of_column; first += 4 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int element = first + i * step;
+        take(element < end_of_column ? element : end_of_column - 1, element < end_of_column);
       }
     }
-    T32 v3_total_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        KW_UNROLL
-        for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          v3_total_part += v3_slices_v[v][k];
-        }
-      }
-    }
-    v3_total_total += v3_total_part;
   }
   T32 v3_total = static_cast<T32>(v3_total_total);
-  if (kBlockRow)
-    kw::block_reduce(0, kw::part<kw::Sum>(v3_total, v3_total_parts));
-  else
-    kw::lanes_reduce(lanes, kw::part<kw::Sum>(v3_total, v3_total_parts));
+  kw::block_reduce(0, kw::part<kw::Sum>(v3_total, v3_total_parts));
   const T32 logit_scale_i = kw::load(logit_scale.at());
   const T32 exp_logit_scale = kw::round_to<T>(kw::exp(logit_scale_i));
   const bool holds = kw::round_to<T>(T32(100.0)) < exp_logit_scale;
@@ -184,16 +160,14 @@ KW_DEVICE void clip_logits_backward_totals_rows(kw::Tensor<const T, 0> logit_sca
   const T32 sum = kw::round_to<T>(d_scale_i + v3_total_2);
   const T32 chosen = holds ? T32(0.0) : sum;
   const T32 grad_logit_scale_i = kw::round_to<T>(chosen * exp_logit_scale);
-  if (inside && lane == 0) {
+  if (kw::thread() == 0) {
     kw::store(grad_logit_scale.at(), T(grad_logit_scale_i));
   }
 }
 
-// One block has all numbers that others left.
-KW_KERNEL(1024, 1)
+// Adds up what the blocks of another kernel left.
+KW_KERNEL(512, 1)
 void clip_logits_backward_totals(const T* logit_scale, const T* d_scale, T* grad_logit_scale, const T32* v3_slices,
                                  int64_t workers) {
-  clip_logits_backward_totals_rows<1, 4, false, true, true, false, int64_t>({logit_scale}, {d_scale},
-                                                                            {grad_logit_scale}, {v3_slices, {1}},
-                                                                            workers, 0, 0);
+  clip_logits_backward_totals_columns<int64_t>({logit_scale}, {d_scale}, {grad_logit_scale}, {v3_slices, {1}}, workers);
 }

@@ -79,8 +79,7 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
       kElements * kw::threads() * static_cast<int>(sizeof(TW32) + sizeof(TW32)) : 0) + kRowsAhead * kw::threads() *
       kElements * static_cast<int>(sizeof(TW)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
   if constexpr (kResident || kBeside) {
-    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
-    const Index point = first < points ? first : 0;
+    const Index point = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     constexpr Index i_batch = 0;
     const Index i_seq = point;
     const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
@@ -380,13 +379,13 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
   kw::Total<true, TW32> v8_total_total = 0;
   kw::Total<true, TW32> v9_total_total = 0;
   {
-    const auto take = [&](Index element) {
+    const auto take = [&](int element) {
       const Index worker_2 = element;
       v8_total_total += kw::load(v8_slices.at(worker_2, i_hidden));
       v9_total_total += kw::load(v9_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = kw::threads() / columns;
-    Index element = kw::thread() / columns;
+    const int end_of_column = static_cast<int>(end), step = kw::threads() / columns;
+    int element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -408,98 +407,59 @@ KW_DEVICE void derf_backward_totals_columns(kw::Tensor<W, 1> grad_weight, kw::Te
   }
 }
 
-// Any strides.
+// Adds up what the blocks of another kernel left.
 KW_KERNEL(512, 1)
-void derf_backward_totals(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices, int workers,
-                          int hidden, int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
+void derf_backward_totals(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices, int64_t workers,
+                          int64_t hidden, int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
                           int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_totals_columns<int>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
-                                    {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}}, workers,
-                                    hidden);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void derf_backward_totals_large(W* grad_weight, W* grad_bias, const TW32* v8_slices, const TW32* v9_slices,
-                                int64_t workers, int64_t hidden, int64_t grad_weight_stride_0,
-                                int64_t grad_bias_stride_0, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
   derf_backward_totals_columns<int64_t>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                         {v8_slices, {v8_slices_stride_0, 1}}, {v9_slices, {v9_slices_stride_0, 1}},
                                         workers, hidden);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
-KW_DEVICE void derf_backward_2_rows(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_shift,
-                                    kw::Tensor<const T32, 1> grad_alpha_slices,
-                                    kw::Tensor<const T32, 1> grad_shift_slices, Index workers, int lanes_of_row,
-                                    int cached) {
-  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+template <class Index>
+KW_DEVICE void derf_backward_2_columns(kw::Tensor<T, 1> grad_alpha, kw::Tensor<T, 1> grad_shift,
+                                       kw::Tensor<const T32, 1> grad_alpha_slices,
+                                       kw::Tensor<const T32, 1> grad_shift_slices, Index workers) {
   KW_SHARED(T32, grad_alpha_total_parts, kw::kMostWarps);
   KW_SHARED(T32, grad_shift_total_parts, kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
-  Index lane = kw::thread() % lanes;
-  const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
-  // Threads without a row go along, over no elements: a warp reduces as a whole.
-  const bool inside = kBlockRow || point < points;
-  const kw::Edges<kVector, kRagged, Index> edges(grad_alpha_slices.offset(0), length, lane);
-  const Index end = inside ? edges.end(length) : -kVector;
-  const bool edge = inside && edges.at >= 0;
-  kw::Vector<T32, kVector> grad_alpha_slices_v[kPieces];
-  kw::Vector<T32, kVector> grad_shift_slices_v[kPieces];
-  kw::Total<kStreamed, T32> grad_alpha_total_total = 0;
-  kw::Total<kStreamed, T32> grad_shift_total_total = 0;
-  lane = kw::anew(lane);
-  for (Index tile = 0; tile < tiles; ++tile) {
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index slot = (tile * kVectors + v) * lanes + lane;
-      const Index element = whole ? slot * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        grad_alpha_slices_v[v] = kw::load_piece<kVector>(grad_alpha_slices.at(element), whole);
-        grad_shift_slices_v[v] = kw::load_piece<kVector>(grad_shift_slices.at(element), whole);
+  const Index length = workers;
+  kw::Total<true, T32> grad_alpha_total_total = 0;
+  kw::Total<true, T32> grad_shift_total_total = 0;
+  {
+    const auto take = [&](int element, bool counts) {
+      const Index worker_2 = element;
+      const T32 grad_alpha_total_slice = kw::load(grad_alpha_slices.at(worker_2));
+      grad_alpha_total_total += counts ? grad_alpha_total_slice : 0;
+      const T32 grad_shift_total_slice = kw::load(grad_shift_slices.at(worker_2));
+      grad_shift_total_total += counts ? grad_shift_total_slice : 0;
+    };
+    const int end_of_column = static_cast<int>(length), step = kw::threads();
+    // Four are read before the first is used. What would lie behind the last is the last once more, and does not count.
+    for (int first = kw::thread(); first < end_of_column; first += 4 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int element = first + i * step;
+        take(element < end_of_column ? element : end_of_column - 1, element < end_of_column);
       }
     }
-    T32 grad_alpha_total_part = 0;
-    T32 grad_shift_total_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        KW_UNROLL
-        for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          grad_alpha_total_part += grad_alpha_slices_v[v][k];
-          grad_shift_total_part += grad_shift_slices_v[v][k];
-        }
-      }
-    }
-    grad_alpha_total_total += grad_alpha_total_part;
-    grad_shift_total_total += grad_shift_total_part;
   }
   T32 grad_alpha_total = static_cast<T32>(grad_alpha_total_total);
   T32 grad_shift_total = static_cast<T32>(grad_shift_total_total);
-  if (kBlockRow)
-    kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
-                        kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
-  else
-    kw::lanes_reduce(lanes, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
-                            kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
+  kw::block_reduce(0, kw::part<kw::Sum>(grad_alpha_total, grad_alpha_total_parts),
+                      kw::part<kw::Sum>(grad_shift_total, grad_shift_total_parts));
   const T32 grad_alpha_rounded = kw::round_to<T>(grad_alpha_total);
   const T32 grad_shift_rounded = kw::round_to<T>(grad_shift_total);
-  if (inside && lane == 0) {
+  if (kw::thread() == 0) {
     kw::store(grad_alpha.at(0), T(grad_alpha_rounded));
     kw::store(grad_shift.at(0), T(grad_shift_rounded));
   }
 }
 
-// One block has all numbers that others left.
-KW_KERNEL(1024, 1)
+// Adds up what the blocks of another kernel left.
+KW_KERNEL(512, 1)
 void derf_backward_2(T* grad_alpha, T* grad_shift, const T32* grad_alpha_slices, const T32* grad_shift_slices,
                      int64_t workers) {
-  derf_backward_2_rows<1, 4, false, true, true, false, int64_t>({grad_alpha, {0}}, {grad_shift, {0}},
-                                                                {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-                                                                workers, 0, 0);
+  derf_backward_2_columns<int64_t>({grad_alpha, {0}}, {grad_shift, {0}}, {grad_alpha_slices, {1}},
+                                   {grad_shift_slices, {1}}, workers);
 }

@@ -396,15 +396,15 @@ KW_DEVICE void group_norm_silu_backward_2_columns(kw::Tensor<W, 1> grad_norm_wei
   kw::Total<true, T32> grad_norm_weight_total_total = 0;
   kw::Total<true, T32> grad_norm_bias_total_total = 0;
   {
-    const auto take = [&](Index element) {
+    const auto take = [&](int element) {
       const Index worker_2 = element;
       const T32 grad_norm_weight_slices_i = kw::load(grad_norm_weight_slices.at(worker_2, channels_2, i_channels_3));
       const T32 grad_norm_bias_slices_i = kw::load(grad_norm_bias_slices.at(worker_2, channels_2, i_channels_3));
       grad_norm_weight_total_total += grad_norm_weight_slices_i;
       grad_norm_bias_total_total += grad_norm_bias_slices_i;
     };
-    const Index end_of_column = end, step = kw::threads() / columns;
-    Index element = kw::thread() / columns;
+    const int end_of_column = static_cast<int>(end), step = kw::threads() / columns;
+    int element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -424,28 +424,13 @@ KW_DEVICE void group_norm_silu_backward_2_columns(kw::Tensor<W, 1> grad_norm_wei
   }
 }
 
-// Any strides.
+// Adds up what the blocks of another kernel left.
 KW_KERNEL(512, 1)
 void group_norm_silu_backward_2(W* grad_norm_weight, W* grad_norm_bias, const T32* grad_norm_weight_slices,
-                                const T32* grad_norm_bias_slices, int workers, int channels_3, int channels,
+                                const T32* grad_norm_bias_slices, int64_t workers, int64_t channels_3, int64_t channels,
                                 int64_t grad_norm_weight_stride_0, int64_t grad_norm_bias_stride_0,
                                 int64_t grad_norm_weight_slices_stride_0, int64_t grad_norm_weight_slices_stride_1,
                                 int64_t grad_norm_bias_slices_stride_0, int64_t grad_norm_bias_slices_stride_1) {
-  group_norm_silu_backward_2_columns<int>(
-      {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
-      {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},
-      {grad_norm_bias_slices, {grad_norm_bias_slices_stride_0, grad_norm_bias_slices_stride_1, 1}}, workers, channels_3,
-      channels);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void group_norm_silu_backward_2_large(W* grad_norm_weight, W* grad_norm_bias, const T32* grad_norm_weight_slices,
-                                      const T32* grad_norm_bias_slices, int64_t workers, int64_t channels_3,
-                                      int64_t channels, int64_t grad_norm_weight_stride_0,
-                                      int64_t grad_norm_bias_stride_0, int64_t grad_norm_weight_slices_stride_0,
-                                      int64_t grad_norm_weight_slices_stride_1, int64_t grad_norm_bias_slices_stride_0,
-                                      int64_t grad_norm_bias_slices_stride_1) {
   group_norm_silu_backward_2_columns<int64_t>(
       {grad_norm_weight, {grad_norm_weight_stride_0}}, {grad_norm_bias, {grad_norm_bias_stride_0}},
       {grad_norm_weight_slices, {grad_norm_weight_slices_stride_0, grad_norm_weight_slices_stride_1, 1}},

@@ -336,13 +336,13 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
   kw::Total<true, WT32> grad_weight_total_total = 0;
   kw::Total<true, WT32> grad_bias_total_total = 0;
   {
-    const auto take = [&](Index element) {
+    const auto take = [&](int element) {
       const Index worker_2 = element;
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, channel));
       grad_bias_total_total += kw::load(grad_bias_slices.at(worker_2, channel));
     };
-    const Index end_of_column = end, step = kw::threads() / columns;
-    Index element = kw::thread() / columns;
+    const int end_of_column = static_cast<int>(end), step = kw::threads() / columns;
+    int element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -364,23 +364,12 @@ KW_DEVICE void instance_norm_backward_2_columns(kw::Tensor<W, 1> grad_weight, kw
   }
 }
 
-// Any strides.
+// Adds up what the blocks of another kernel left.
 KW_KERNEL(512, 1)
 void instance_norm_backward_2(W* grad_weight, W* grad_bias, const WT32* grad_weight_slices,
-                              const WT32* grad_bias_slices, int workers, int channels, int64_t grad_weight_stride_0,
-                              int64_t grad_bias_stride_0, int64_t grad_weight_slices_stride_0,
-                              int64_t grad_bias_slices_stride_0) {
-  instance_norm_backward_2_columns<int>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
-                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
-                                        {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, workers, channels);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void instance_norm_backward_2_large(W* grad_weight, W* grad_bias, const WT32* grad_weight_slices,
-                                    const WT32* grad_bias_slices, int64_t workers, int64_t channels,
-                                    int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
-                                    int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
+                              const WT32* grad_bias_slices, int64_t workers, int64_t channels,
+                              int64_t grad_weight_stride_0, int64_t grad_bias_stride_0,
+                              int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
   instance_norm_backward_2_columns<int64_t>({grad_weight, {grad_weight_stride_0}}, {grad_bias, {grad_bias_stride_0}},
                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}},
                                             {grad_bias_slices, {grad_bias_slices_stride_0, 1}}, workers, channels);

@@ -379,89 +379,52 @@ void poly_norm_backward_strided(const T* x, const W* weight, const float* rstd, 
       0, 0);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
-KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<const float, 1> sum_slices,
-                                         kw::Tensor<const float, 1> sum_slices_2,
-                                         kw::Tensor<const float, 1> sum_slices_3,
-                                         kw::Tensor<const float, 1> grad_bias_slices, kw::Tensor<float, 0> total,
-                                         kw::Tensor<float, 0> total_2, kw::Tensor<float, 0> total_3, Index workers,
-                                         int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+template <class Index>
+KW_DEVICE void poly_norm_backward_2_columns(kw::Tensor<W, 1> grad_bias, kw::Tensor<const float, 1> sum_slices,
+                                            kw::Tensor<const float, 1> sum_slices_2,
+                                            kw::Tensor<const float, 1> sum_slices_3,
+                                            kw::Tensor<const float, 1> grad_bias_slices, kw::Tensor<float, 0> total,
+                                            kw::Tensor<float, 0> total_2, kw::Tensor<float, 0> total_3, Index workers) {
   KW_SHARED(float, sum_total_parts, kw::kMostWarps);
   KW_SHARED(float, sum_total_2_parts, kw::kMostWarps);
   KW_SHARED(float, sum_total_3_parts, kw::kMostWarps);
   KW_SHARED(float, grad_bias_total_parts, kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
-  Index lane = kw::thread() % lanes;
-  const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
-  // Threads without a row go along, over no elements: a warp reduces as a whole.
-  const bool inside = kBlockRow || point < points;
-  const kw::Edges<kVector, kRagged, Index> edges(sum_slices.offset(0), length, lane);
-  const Index end = inside ? edges.end(length) : -kVector;
-  const bool edge = inside && edges.at >= 0;
-  kw::Vector<float, kVector> sum_slices_v[kPieces];
-  kw::Vector<float, kVector> sum_slices_2_v[kPieces];
-  kw::Vector<float, kVector> sum_slices_3_v[kPieces];
-  kw::Vector<float, kVector> grad_bias_slices_v[kPieces];
-  kw::Total<kStreamed, float> sum_total_total = 0;
-  kw::Total<kStreamed, float> sum_total_2_total = 0;
-  kw::Total<kStreamed, float> sum_total_3_total = 0;
-  kw::Total<kStreamed, float> grad_bias_total_total = 0;
-  lane = kw::anew(lane);
-  for (Index tile = 0; tile < tiles; ++tile) {
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index slot = (tile * kVectors + v) * lanes + lane;
-      const Index element = whole ? slot * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        sum_slices_v[v] = kw::load_piece<kVector>(sum_slices.at(element), whole);
-        sum_slices_2_v[v] = kw::load_piece<kVector>(sum_slices_2.at(element), whole);
-        sum_slices_3_v[v] = kw::load_piece<kVector>(sum_slices_3.at(element), whole);
-        grad_bias_slices_v[v] = kw::load_piece<kVector>(grad_bias_slices.at(element), whole);
+  const Index length = workers;
+  kw::Total<true, float> sum_total_total = 0;
+  kw::Total<true, float> sum_total_2_total = 0;
+  kw::Total<true, float> sum_total_3_total = 0;
+  kw::Total<true, float> grad_bias_total_total = 0;
+  {
+    const auto take = [&](int element, bool counts) {
+      const Index worker_2 = element;
+      const float sum_total_slice = kw::load(sum_slices.at(worker_2));
+      sum_total_total += counts ? sum_total_slice : 0;
+      const float sum_total_2_slice = kw::load(sum_slices_2.at(worker_2));
+      sum_total_2_total += counts ? sum_total_2_slice : 0;
+      const float sum_total_3_slice = kw::load(sum_slices_3.at(worker_2));
+      sum_total_3_total += counts ? sum_total_3_slice : 0;
+      const float grad_bias_total_slice = kw::load(grad_bias_slices.at(worker_2));
+      grad_bias_total_total += counts ? grad_bias_total_slice : 0;
+    };
+    const int end_of_column = static_cast<int>(length), step = kw::threads();
+    // Four are read before the first is used. What would lie behind the last is the last once more, and does not count.
+    for (int first = kw::thread(); first < end_of_column; first += 4 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int element = first + i * step;
+        take(element < end_of_column ? element : end_of_column - 1, element < end_of_column);
       }
     }
-    float sum_total_part = 0;
-    float sum_total_2_part = 0;
-    float sum_total_3_part = 0;
-    float grad_bias_total_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        KW_UNROLL
-        for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          sum_total_part += sum_slices_v[v][k];
-          sum_total_2_part += sum_slices_2_v[v][k];
-          sum_total_3_part += sum_slices_3_v[v][k];
-          grad_bias_total_part += grad_bias_slices_v[v][k];
-        }
-      }
-    }
-    sum_total_total += sum_total_part;
-    sum_total_2_total += sum_total_2_part;
-    sum_total_3_total += sum_total_3_part;
-    grad_bias_total_total += grad_bias_total_part;
   }
   float sum_total = static_cast<float>(sum_total_total);
   float sum_total_2 = static_cast<float>(sum_total_2_total);
   float sum_total_3 = static_cast<float>(sum_total_3_total);
   float grad_bias_total = static_cast<float>(grad_bias_total_total);
-  if (kBlockRow)
-    kw::block_reduce(0, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2,
-        sum_total_2_parts),
-                        kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
-                        kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
-  else
-    kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_total, sum_total_parts),
-                            kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
-                            kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
-                            kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
+  kw::block_reduce(0, kw::part<kw::Sum>(sum_total, sum_total_parts), kw::part<kw::Sum>(sum_total_2, sum_total_2_parts),
+                      kw::part<kw::Sum>(sum_total_3, sum_total_3_parts),
+                      kw::part<kw::Sum>(grad_bias_total, grad_bias_total_parts));
   const W32 grad_bias_i = kw::round_to<W>(grad_bias_total);
-  if (inside && lane == 0) {
+  if (kw::thread() == 0) {
     kw::store(grad_bias.at(0), W(grad_bias_i));
     kw::store(total.at(), sum_total);
     kw::store(total_2.at(), sum_total_2);
@@ -469,15 +432,13 @@ KW_DEVICE void poly_norm_backward_2_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<
   }
 }
 
-// One block has all numbers that others left.
-KW_KERNEL(1024, 1)
+// Adds up what the blocks of another kernel left.
+KW_KERNEL(512, 1)
 void poly_norm_backward_2(W* grad_bias, const float* sum_slices, const float* sum_slices_2, const float* sum_slices_3,
                           const float* grad_bias_slices, float* total, float* total_2, float* total_3,
                           int64_t workers) {
-  poly_norm_backward_2_rows<1, 4, false, true, true, false, int64_t>({grad_bias, {0}}, {sum_slices, {1}},
-                                                                     {sum_slices_2, {1}}, {sum_slices_3, {1}},
-                                                                     {grad_bias_slices, {1}}, {total}, {total_2},
-                                                                     {total_3}, workers, 0, 0);
+  poly_norm_backward_2_columns<int64_t>({grad_bias, {0}}, {sum_slices, {1}}, {sum_slices_2, {1}}, {sum_slices_3, {1}},
+                                        {grad_bias_slices, {1}}, {total}, {total_2}, {total_3}, workers);
 }
 
 template <int kVector, int kElements, class Index>

@@ -187,87 +187,52 @@ void poly_relu_backward_large(const T* x, const W* weight, const T* d_y, T* grad
                                              batch, seq, hidden, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
-KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Tensor<float, 0> reduced,
-                                              kw::Tensor<float, 0> reduced_2, kw::Tensor<float, 0> reduced_3,
-                                              kw::Tensor<const float, 1> v8_slices,
-                                              kw::Tensor<const float, 1> v11_slices,
-                                              kw::Tensor<const float, 1> v14_slices,
-                                              kw::Tensor<const float, 1> v15_slices, Index workers, int lanes_of_row,
-                                              int cached) {
-  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+template <class Index>
+KW_DEVICE void poly_relu_backward_totals_columns(kw::Tensor<W, 1> grad_bias, kw::Tensor<float, 0> reduced,
+                                                 kw::Tensor<float, 0> reduced_2, kw::Tensor<float, 0> reduced_3,
+                                                 kw::Tensor<const float, 1> v8_slices,
+                                                 kw::Tensor<const float, 1> v11_slices,
+                                                 kw::Tensor<const float, 1> v14_slices,
+                                                 kw::Tensor<const float, 1> v15_slices, Index workers) {
   KW_SHARED(float, v8_total_parts, kw::kMostWarps);
   KW_SHARED(float, v11_total_parts, kw::kMostWarps);
   KW_SHARED(float, v14_total_parts, kw::kMostWarps);
   KW_SHARED(float, v15_total_parts, kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
-  Index lane = kw::thread() % lanes;
-  const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
-  // Threads without a row go along, over no elements: a warp reduces as a whole.
-  const bool inside = kBlockRow || point < points;
-  const kw::Edges<kVector, kRagged, Index> edges(v8_slices.offset(0), length, lane);
-  const Index end = inside ? edges.end(length) : -kVector;
-  const bool edge = inside && edges.at >= 0;
-  kw::Vector<float, kVector> v8_slices_v[kPieces];
-  kw::Vector<float, kVector> v11_slices_v[kPieces];
-  kw::Vector<float, kVector> v14_slices_v[kPieces];
-  kw::Vector<float, kVector> v15_slices_v[kPieces];
-  kw::Total<kStreamed, float> v8_total_total = 0;
-  kw::Total<kStreamed, float> v11_total_total = 0;
-  kw::Total<kStreamed, float> v14_total_total = 0;
-  kw::Total<kStreamed, float> v15_total_total = 0;
-  lane = kw::anew(lane);
-  for (Index tile = 0; tile < tiles; ++tile) {
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index slot = (tile * kVectors + v) * lanes + lane;
-      const Index element = whole ? slot * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        v8_slices_v[v] = kw::load_piece<kVector>(v8_slices.at(element), whole);
-        v11_slices_v[v] = kw::load_piece<kVector>(v11_slices.at(element), whole);
-        v14_slices_v[v] = kw::load_piece<kVector>(v14_slices.at(element), whole);
-        v15_slices_v[v] = kw::load_piece<kVector>(v15_slices.at(element), whole);
+  const Index length = workers;
+  kw::Total<true, float> v8_total_total = 0;
+  kw::Total<true, float> v11_total_total = 0;
+  kw::Total<true, float> v14_total_total = 0;
+  kw::Total<true, float> v15_total_total = 0;
+  {
+    const auto take = [&](int element, bool counts) {
+      const Index worker_2 = element;
+      const float v8_total_slice = kw::load(v8_slices.at(worker_2));
+      v8_total_total += counts ? v8_total_slice : 0;
+      const float v11_total_slice = kw::load(v11_slices.at(worker_2));
+      v11_total_total += counts ? v11_total_slice : 0;
+      const float v14_total_slice = kw::load(v14_slices.at(worker_2));
+      v14_total_total += counts ? v14_total_slice : 0;
+      const float v15_total_slice = kw::load(v15_slices.at(worker_2));
+      v15_total_total += counts ? v15_total_slice : 0;
+    };
+    const int end_of_column = static_cast<int>(length), step = kw::threads();
+    // Four are read before the first is used. What would lie behind the last is the last once more, and does not count.
+    for (int first = kw::thread(); first < end_of_column; first += 4 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int element = first + i * step;
+        take(element < end_of_column ? element : end_of_column - 1, element < end_of_column);
       }
     }
-    float v8_total_part = 0;
-    float v11_total_part = 0;
-    float v14_total_part = 0;
-    float v15_total_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        KW_UNROLL
-        for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          v8_total_part += v8_slices_v[v][k];
-          v11_total_part += v11_slices_v[v][k];
-          v14_total_part += v14_slices_v[v][k];
-          v15_total_part += v15_slices_v[v][k];
-        }
-      }
-    }
-    v8_total_total += v8_total_part;
-    v11_total_total += v11_total_part;
-    v14_total_total += v14_total_part;
-    v15_total_total += v15_total_part;
   }
   float v8_total = static_cast<float>(v8_total_total);
   float v11_total = static_cast<float>(v11_total_total);
   float v14_total = static_cast<float>(v14_total_total);
   float v15_total = static_cast<float>(v15_total_total);
-  if (kBlockRow)
-    kw::block_reduce(0, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total, v11_total_parts),
-                        kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total, v15_total_parts));
-  else
-    kw::lanes_reduce(lanes, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total, v11_total_parts),
-                            kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total,
-                                v15_total_parts));
+  kw::block_reduce(0, kw::part<kw::Sum>(v8_total, v8_total_parts), kw::part<kw::Sum>(v11_total, v11_total_parts),
+                      kw::part<kw::Sum>(v14_total, v14_total_parts), kw::part<kw::Sum>(v15_total, v15_total_parts));
   const W32 grad_bias_i = kw::round_to<W>(v15_total);
-  if (inside && lane == 0) {
+  if (kw::thread() == 0) {
     kw::store(grad_bias.at(0), W(grad_bias_i));
     kw::store(reduced.at(), v8_total);
     kw::store(reduced_2.at(), v11_total);
@@ -275,15 +240,13 @@ KW_DEVICE void poly_relu_backward_totals_rows(kw::Tensor<W, 1> grad_bias, kw::Te
   }
 }
 
-// One block has all numbers that others left.
-KW_KERNEL(1024, 1)
+// Adds up what the blocks of another kernel left.
+KW_KERNEL(512, 1)
 void poly_relu_backward_totals(W* grad_bias, float* reduced, float* reduced_2, float* reduced_3, const float* v8_slices,
                                const float* v11_slices, const float* v14_slices, const float* v15_slices,
                                int64_t workers) {
-  poly_relu_backward_totals_rows<1, 4, false, true, true, false, int64_t>({grad_bias, {0}}, {reduced}, {reduced_2},
-                                                                          {reduced_3}, {v8_slices, {1}},
-                                                                          {v11_slices, {1}}, {v14_slices, {1}},
-                                                                          {v15_slices, {1}}, workers, 0, 0);
+  poly_relu_backward_totals_columns<int64_t>({grad_bias, {0}}, {reduced}, {reduced_2}, {reduced_3}, {v8_slices, {1}},
+                                             {v11_slices, {1}}, {v14_slices, {1}}, {v15_slices, {1}}, workers);
 }
 
 template <int kVector, int kElements, class Index>

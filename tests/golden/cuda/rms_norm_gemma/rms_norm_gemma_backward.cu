@@ -71,8 +71,7 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
       kElements * kw::threads() * static_cast<int>(sizeof(float)) : 0) + kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(T)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
   if constexpr (kResident || kBeside) {
-    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
-    const Index point = first < points ? first : 0;
+    const Index point = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     constexpr Index i_batch = 0;
     const Index i_seq = point;
     const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(i_batch, i_seq, 0), length, lane);
@@ -401,12 +400,12 @@ KW_DEVICE void rms_norm_gemma_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   const Index i_hidden = point;
   kw::Total<true, float> grad_weight_total_total = 0;
   {
-    const auto take = [&](Index element) {
+    const auto take = [&](int element) {
       const Index worker_2 = element;
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, i_hidden));
     };
-    const Index end_of_column = end, step = kw::threads() / columns;
-    Index element = kw::thread() / columns;
+    const int end_of_column = static_cast<int>(end), step = kw::threads() / columns;
+    int element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -422,18 +421,10 @@ KW_DEVICE void rms_norm_gemma_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   }
 }
 
-// Any strides.
+// Adds up what the blocks of another kernel left.
 KW_KERNEL(512, 1)
-void rms_norm_gemma_backward_2(W* grad_weight, const float* grad_weight_slices, int workers, int hidden,
+void rms_norm_gemma_backward_2(W* grad_weight, const float* grad_weight_slices, int64_t workers, int64_t hidden,
                                int64_t grad_weight_stride_0, int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_2_columns<int>({grad_weight, {grad_weight_stride_0}},
-                                         {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers, hidden);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void rms_norm_gemma_backward_2_large(W* grad_weight, const float* grad_weight_slices, int64_t workers, int64_t hidden,
-                                     int64_t grad_weight_stride_0, int64_t grad_weight_slices_stride_0) {
   rms_norm_gemma_backward_2_columns<int64_t>({grad_weight, {grad_weight_stride_0}},
                                              {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers, hidden);
 }

@@ -67,8 +67,7 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       kElements * kw::threads() * static_cast<int>(sizeof(TW32)) : 0) + kRowsAhead * kw::threads() * kElements *
       static_cast<int>(sizeof(TW)) + kRowsAhead * kw::threads() * kElements * static_cast<int>(sizeof(T)));
   if constexpr (kResident || kBeside) {
-    const Index first = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
-    const Index point = first < points ? first : 0;
+    const Index point = kw::block() * groups + (kBlockRow ? 0 : kw::thread() / lanes);
     const Index row = point;
     const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
     KW_UNROLL
@@ -388,12 +387,12 @@ KW_DEVICE void rms_norm_none_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   const Index col = point;
   kw::Total<true, TW32> grad_weight_total_total = 0;
   {
-    const auto take = [&](Index element) {
+    const auto take = [&](int element) {
       const Index worker_2 = element;
       grad_weight_total_total += kw::load(grad_weight_slices.at(worker_2, col));
     };
-    const Index end_of_column = end, step = kw::threads() / columns;
-    Index element = kw::thread() / columns;
+    const int end_of_column = static_cast<int>(end), step = kw::threads() / columns;
+    int element = kw::thread() / columns;
     // Without a question in between, so that all eight are read before the first is used.
     for (; element < end_of_column - 7 * step; element += 8 * step) {
       KW_UNROLL
@@ -410,18 +409,10 @@ KW_DEVICE void rms_norm_none_backward_2_columns(kw::Tensor<W, 1> grad_weight,
   }
 }
 
-// Any strides.
+// Adds up what the blocks of another kernel left.
 KW_KERNEL(512, 1)
-void rms_norm_none_backward_2(W* grad_weight, const TW32* grad_weight_slices, int workers, int cols,
+void rms_norm_none_backward_2(W* grad_weight, const TW32* grad_weight_slices, int64_t workers, int64_t cols,
                               int64_t grad_weight_stride_0, int64_t grad_weight_slices_stride_0) {
-  rms_norm_none_backward_2_columns<int>({grad_weight, {grad_weight_stride_0}},
-                                        {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers, cols);
-}
-
-// More elements than an int counts.
-KW_KERNEL(512, 1)
-void rms_norm_none_backward_2_large(W* grad_weight, const TW32* grad_weight_slices, int64_t workers, int64_t cols,
-                                    int64_t grad_weight_stride_0, int64_t grad_weight_slices_stride_0) {
   rms_norm_none_backward_2_columns<int64_t>({grad_weight, {grad_weight_stride_0}},
                                             {grad_weight_slices, {grad_weight_slices_stride_0, 1}}, workers, cols);
 }

@@ -236,63 +236,40 @@ void tvd_forward_2_large(const T* reduced, T32* v1_slices, int64_t tokens, int64
   tvd_forward_2_elements<1, 4, int64_t>({reduced, {1}}, {v1_slices, {1}}, tokens, workers);
 }
 
-template <int kVector, int kElements, bool kStreamed, bool kBlockRow, bool kKeep, bool kRagged, class Index>
-KW_DEVICE void tvd_forward_2_totals_rows(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v1_slices, Index workers,
-                                         Index tokens, int lanes_of_row, int cached) {
-  constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+template <class Index>
+KW_DEVICE void tvd_forward_2_totals_columns(kw::Tensor<T, 0> y, kw::Tensor<const T32, 1> v1_slices, Index workers,
+                                            Index tokens) {
   KW_SHARED(T32, v1_total_parts, kw::kMostWarps);
-  const Index lanes = kBlockRow ? kw::threads() : lanes_of_row;
-  Index lane = kw::thread() % lanes;
-  const Index length = workers, points = 1;
-  const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
-  // Threads without a row go along, over no elements: a warp reduces as a whole.
-  const bool inside = kBlockRow || point < points;
-  const kw::Edges<kVector, kRagged, Index> edges(v1_slices.offset(0), length, lane);
-  const Index end = inside ? edges.end(length) : -kVector;
-  const bool edge = inside && edges.at >= 0;
-  kw::Vector<T32, kVector> v1_slices_v[kPieces];
-  kw::Total<kStreamed, T32> v1_total_total = 0;
-  lane = kw::anew(lane);
-  for (Index tile = 0; tile < tiles; ++tile) {
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index slot = (tile * kVectors + v) * lanes + lane;
-      const Index element = whole ? slot * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        v1_slices_v[v] = kw::load_piece<kVector>(v1_slices.at(element), whole);
+  const Index length = workers;
+  kw::Total<true, T32> v1_total_total = 0;
+  {
+    const auto take = [&](int element, bool counts) {
+      const Index worker_2 = element;
+      const T32 v1_total_slice = kw::load(v1_slices.at(worker_2));
+      v1_total_total += counts ? v1_total_slice : 0;
+    };
+    const int end_of_column = static_cast<int>(length), step = kw::threads();
+    // Four are read before the first is used. What would lie behind the last is the last once more, and does not count.
+    for (int first = kw::thread(); first < end_of_column; first += 4 * step) {
+      KW_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int element = first + i * step;
+        take(element < end_of_column ? element : end_of_column - 1, element < end_of_column);
       }
     }
-    T32 v1_total_part = 0;
-    KW_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const bool whole = v < kVectors;
-      const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
-      if (whole ? element < end : edge && tile == 0) {
-        KW_UNROLL
-        for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          v1_total_part += v1_slices_v[v][k];
-        }
-      }
-    }
-    v1_total_total += v1_total_part;
   }
   T32 v1_total = static_cast<T32>(v1_total_total);
-  if (kBlockRow)
-    kw::block_reduce(0, kw::part<kw::Sum>(v1_total, v1_total_parts));
-  else
-    kw::lanes_reduce(lanes, kw::part<kw::Sum>(v1_total, v1_total_parts));
+  kw::block_reduce(0, kw::part<kw::Sum>(v1_total, v1_total_parts));
   const T32 v1_mean = kw::divide(v1_total, T32(tokens));
   const T32 v1_mean_2 = kw::round_to<T>(v1_mean);
   const T32 y_i = kw::round_to<T>(T32(0.5) * v1_mean_2);
-  if (inside && lane == 0) {
+  if (kw::thread() == 0) {
     kw::store(y.at(), T(y_i));
   }
 }
 
-// One block has all numbers that others left.
-KW_KERNEL(1024, 1)
+// Adds up what the blocks of another kernel left.
+KW_KERNEL(512, 1)
 void tvd_forward_2_totals(T* y, const T32* v1_slices, int64_t workers, int64_t tokens) {
-  tvd_forward_2_totals_rows<1, 4, false, true, true, false, int64_t>({y}, {v1_slices, {1}}, workers, tokens, 0, 0);
+  tvd_forward_2_totals_columns<int64_t>({y}, {v1_slices, {1}}, workers, tokens);
 }
