@@ -49,8 +49,31 @@ PEERS = ["eager", "own", "compile", "liger"]
 TOLERANCE = {"bf16": 6e-3, "f16": 8e-4, "f32": 2e-6}
 
 
+def rows_of_the_tables_size(seed):
+    """One row for each op, at a shape that no one chose, whose tensors have as many elements as some row's of the table,
+    about: the logarithms of these and of a row's length are drawn. Rows are multiples of 64."""
+    dice = random.Random(seed)
+    rows = []
+    for _, folder, sizes in ROWS:
+        if any(folder == known for _, known, _ in rows):
+            continue
+        elements, length = round(2 ** dice.uniform(25, 28)), ceil_div(round(2 ** dice.uniform(10, 15)), 64) * 64
+        names = list(sizes)
+        if folder == "group_norm":
+            drawn = {"channels": 32 * dice.randint(2, 24), "height": dice.randint(20, 80), "width": dice.randint(20, 80)}
+            drawn = {"batch": max(1, elements // math.prod(drawn.values()))} | drawn
+        else:
+            points = max(1, elements // length)
+            batch = dice.randint(1, 8)
+            drawn = {names[0]: points} if len(names) == 2 else {names[0]: batch, names[1]: ceil_div(points, batch)}
+            drawn[names[-1]] = length
+        rows.append((f"{folder} {'x'.join(str(n) for n in drawn.values())}", folder, drawn))
+    return rows
+
+
 def drawn_rows(seed, multiple):
-    """One row for each op, at a shape that no one chose: any number of points, rows of any multiple of a length."""
+    """One row for each op, at a shape that no one chose, down to tensors of 4 MB: any number of points, rows of any
+    multiple of a length."""
     dice = random.Random(seed)
     length = lambda: ceil_div(round(2 ** dice.uniform(10, 15)), multiple) * multiple  # noqa: E731
     rows = []
@@ -222,7 +245,8 @@ def main():
     parser.add_argument("--peer-types", default="bf16")
     parser.add_argument("--rows", default="", help="those that begin with one of these words")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes too, twice, drawn from a seed")
+    parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes too, three times, drawn from a seed")
+    parser.add_argument("--sections", default="", metavar="TEXT", help="those alone that have this in their titles")
     parser.add_argument("--skip-check", action="store_true")
     parser.add_argument("--dry", action="store_true", help="choose and compile, without a GPU")
     parser.add_argument("--architecture", default="", help="with --dry: for this one")
@@ -231,8 +255,10 @@ def main():
     types, peer_types = arguments.types.split(","), arguments.peer_types.split(",")
     sections = {"the table": ROWS}
     if arguments.drawn is not None:
-        sections[f"drawn from {arguments.drawn}, lengths that are multiples of 64"] = drawn_rows(arguments.drawn, 64)
-        sections[f"drawn from {arguments.drawn}, any length"] = drawn_rows(arguments.drawn, 1)
+        sections[f"drawn from {arguments.drawn}, of the table's size"] = rows_of_the_tables_size(arguments.drawn)
+        sections[f"drawn from {arguments.drawn}, down to 4 MB"] = drawn_rows(arguments.drawn, 64)
+        sections[f"drawn from {arguments.drawn}, down to 4 MB, any length"] = drawn_rows(arguments.drawn, 1)
+    sections = {title: part for title, part in sections.items() if arguments.sections in title}
     if arguments.rows:
         words = tuple(arguments.rows.split(","))
         sections = {title: [r for r in part if r[0].startswith(words)] for title, part in sections.items()}
