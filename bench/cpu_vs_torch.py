@@ -208,7 +208,7 @@ def interleaved(functions, seconds, clock):
     times = {name: [] for name in functions}
     order = list(functions)
     stop = time.monotonic() + seconds * len(functions)
-    while time.monotonic() < stop or min(map(len, times.values())) < 5:
+    while time.monotonic() < stop or min(map(len, times.values())) < 15:
         random.shuffle(order)
         for name in order:
             start = clock()

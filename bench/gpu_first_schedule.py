@@ -60,7 +60,11 @@ def rows_of_the_tables_size(seed):
         elements, length = round(2 ** dice.uniform(25, 28)), ceil_div(round(2 ** dice.uniform(10, 15)), 64) * 64
         names = list(sizes)
         if folder == "group_norm":
-            drawn = {"channels": 32 * dice.randint(2, 24), "height": dice.randint(20, 80), "width": dice.randint(20, 80)}
+            drawn = {
+                "channels": 32 * dice.randint(2, 24),
+                "height": dice.randint(20, 80),
+                "width": dice.randint(20, 80),
+            }
             drawn = {"batch": max(1, elements // math.prod(drawn.values()))} | drawn
         else:
             points = max(1, elements // length)
@@ -245,7 +249,9 @@ def main():
     parser.add_argument("--peer-types", default="bf16")
     parser.add_argument("--rows", default="", help="those that begin with one of these words")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--drawn", type=int, metavar="SEED", help="ten other shapes too, three times, drawn from a seed")
+    parser.add_argument(
+        "--drawn", type=int, metavar="SEED", help="ten other shapes too, three times, drawn from a seed"
+    )
     parser.add_argument("--sections", default="", metavar="TEXT", help="those alone that have this in their titles")
     parser.add_argument("--skip-check", action="store_true")
     parser.add_argument("--dry", action="store_true", help="choose and compile, without a GPU")

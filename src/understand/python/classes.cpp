@@ -220,6 +220,10 @@ Result<std::optional<Value>> Interpreter::external_attribute(const ExternalObjec
     if (name == "tau") return Value{2 * M_PI};
   }
   if (path == "sys.maxsize") return int_value(INT64_MAX);
+  if (path == "sys.version_info") {
+    assume("Python", "3.12", "docs/assumptions.md: questions about the environment");
+    return tuple_value({int_value(3), int_value(12), int_value(0)});
+  }
   if (path == "typing.TYPE_CHECKING") return Value{false};
   if (path == "torch.__version__") return object_value(std::make_shared<OpaqueString>());
   return external(path);

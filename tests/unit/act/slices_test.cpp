@@ -19,8 +19,7 @@ Draw draw(const Manifest& manifest, const Pass& pass, ir::random::Dice& dice) {
   Draw out;
   for (const std::string& size : manifest.sizes) out.facts.sizes[size] = 1 + dice.below(dice.chance(0.5) ? 40 : 40'000);
   if (out.facts.sizes.contains("channels")) out.facts.sizes["channels"] = 32 * (1 + dice.below(64));
-  for (const auto& [name, dtypes] : manifest.types)
-    out.types[name] = *ir::dtype_from_name(dice.pick(dtypes));
+  for (const auto& [name, dtypes] : manifest.types) out.types[name] = *ir::dtype_from_name(dice.pick(dtypes));
   out.facts.machine.multiprocessors = dice.pick(std::vector<std::int64_t>{1, 3, 20, 132, 144});
   for (const Buffer& buffer : pass.buffers)
     if (auto tensor = describe(buffer, out.types, out.facts)) out.facts.tensors[buffer.name] = std::move(*tensor);

@@ -76,6 +76,18 @@ TEST(PythonPrograms, APackageThatMayBeMissingIsTakenAsAbsentAndSaidSo) {
                           [](const Assumption& a) { return a.what == "package fast_kernels" && a.value == "absent"; }));
 }
 
+TEST(PythonPrograms, PythonIsOfAVersionThatIsSaid) {
+  const auto read = read_python(
+      source("import sys\nif sys.version_info >= (3, 12):\n    k = 1\nelif sys.version_info[:2] < (3, 9):\n    k = 2\n"
+             "def f(x):\n    return x + k\n"));
+  ASSERT_TRUE(read) << render(read.error());
+  const auto& assumed = read->assumptions;
+  EXPECT_TRUE(std::any_of(assumed.begin(), assumed.end(),
+                          [](const Assumption& a) { return a.what == "Python" && a.value == "3.12"; }));
+  EXPECT_EQ(body_of("import sys\nk = 2 if sys.version_info[:2] < (3, 9) else 1\ndef f(x):\n    return x + k\n"),
+            "y = x + 1\nreturn y\n");
+}
+
 TEST(PythonPrograms, MessagesAndAssertionsThatHoldAreNothing) {
   EXPECT_EQ(
       body_of(
