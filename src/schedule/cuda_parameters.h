@@ -49,7 +49,8 @@ struct CudaParameters {
   int64_t stream_threads = 1024;
 
   // Whether there are kernels that hold rows which begin anywhere, as other rows are, and such for parts of half
-  // vectors (1), or others serve these (0). They take most of the time that a pass needs to compile.
+  // vectors (1), or others serve these (0), and tensors of several widths whose rows begin anywhere go element by
+  // element. They take most of the time that a pass needs to compile.
   int64_t rare_kernels = 1;
 
   // Rows with sums that ride along: elements per thread where the sums are in registers; bytes of each tensor per

@@ -160,3 +160,16 @@ def test_a_package_leaves_out_kernels_that_compile_for_long_unless_a_schedule_as
     assert ragged() == ["_short", "_streamed"]
     (tmp_path / "kernels" / "softmax" / "schedules.yaml").write_text(HELD)
     assert ragged() == ["_short", "", "_long", "_longest", "_wide", "_streamed"]
+
+
+def test_a_package_has_kernels_for_rows_that_begin_anywhere_where_all_tensors_are_of_one_width(kw, tmp_path):
+    assert kw("understand", ROOT / "examples/layer_norm.py").returncode == 0
+    assert kw("act", "layer_norm", "--into", "package:lean", "--yes").returncode == 0
+    text = (tmp_path / "lean" / "csrc" / "cuda" / "layer_norm_backward.cu").read_text()
+    bodies = dict(re.findall(r"^void layer_norm_backward(\w*)\(.*?\{\n(.*?)^\}", text, re.M | re.S))
+    asks = {name for name, body in bodies.items() if "if constexpr (sizeof(T) == sizeof(W))" in body}
+    assert asks == {name for name in bodies if name.endswith("_ragged")} == {"_short_ragged", "_streamed_ragged"}
+    calls = (tmp_path / "lean" / "csrc" / "layer_norm.cpp").read_text()
+    for name in asks:
+        condition = calls[: calls.index(f"// layer_norm_backward{name}\n")].rsplit("if (", 1)[1]
+        assert re.search(r"kw_host::bytes\(\w+\) == kw_host::bytes\(weight\)", re.sub(r"\s+", " ", condition))

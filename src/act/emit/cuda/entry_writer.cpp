@@ -81,6 +81,22 @@ std::string EntryWriter::threads_size(const Variant& variant, int64_t part) cons
   return variant.thread_bytes >= kThreadBytes ? most_size(most, most * variant.thread_bytes) : number(most);
 }
 
+void EntryWriter::of_one_width(Variant& variant) const {
+  std::map<std::string, std::string> first;  // of each type parameter: a tensor
+  for (const Access& access : accesses_) {
+    const std::string type = type_text(buffer(access.buffer).type, program_.type_parameters);
+    const auto is_this = [&](const ir::TypeParameter& parameter) { return parameter.name == type; };
+    if (std::any_of(program_.type_parameters.begin(), program_.type_parameters.end(), is_this))
+      first.emplace(type, buffer(access.buffer).name);
+  }
+  for (const auto& [type, name] : first) {
+    const auto& [known, other] = *first.begin();
+    if (type == known) continue;
+    variant.guards.push_back("bytes(" + other + ") == bytes(" + name + ")");
+    variant.types += (variant.types.empty() ? "" : " && ") + ("sizeof(" + known + ") == sizeof(" + type + ")");
+  }
+}
+
 std::string EntryWriter::grid_of_slices(const std::string& at_once, bool ragged) const {
   if (workers_.blocks.empty()) return workers_.most;
   const std::string blocks = "multiprocessors*min(" + workers_.blocks + ", " + at_once + ")";

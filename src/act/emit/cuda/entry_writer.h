@@ -57,6 +57,8 @@ class EntryWriter {
   // Where rows are ragged, their edges want some registers more, which fewer threads have: an eighth, in whole
   // fours of warps, as which a multiprocessor gives them out.
   static int64_t with_edges(int64_t threads) { return std::max<int64_t>(128, threads * 7 / 8 / 128 * 128); }
+  // For tensors that have elements of one width alone: where kernels are few, others serve a mixture of widths.
+  void of_one_width(Variant& variant) const;
   // How many blocks leave a slice each, where so many run at once on a multiprocessor.
   std::string grid_of_slices(const std::string& at_once, bool ragged = false) const;
   // Guards of memory that is read and written in vectors.

@@ -37,6 +37,7 @@ void PartEntries::tiled(Variant v) {
     aligned(v);
     if (!text_.vectors.empty() && !ragged) whole_vectors(v);
   }
+  if (ragged && p_.rare_kernels == 0) of_one_width(v);
   v.guards.push_back(short_index(sizes_.row()));
   // What a warp does once for a tile costs as much as some elements: tiles are long, by fewer threads where sums that
   // ride along take registers too.

@@ -63,6 +63,7 @@ void RowEntries::lanes(bool ragged) {
                           : "Rows that some lanes of a warp hold: several in a block."};
   v.ragged = ragged;
   fast(v);
+  if (ragged && p_.rare_kernels == 0) of_one_width(v);
   v.guards.push_back(length() + " <= " + number(32 * each));
   v.arguments = arguments(vector_constant(), number(each), false, false, "Registers", ragged);
   v.most_threads = summed ? 256 : p_.lane_threads;
@@ -127,6 +128,7 @@ void RowEntries::streamed(bool ragged) {
             .why = ragged ? "The same, where rows begin anywhere." : "Rows of any length, read again in every stage."};
   v.ragged = ragged;
   fast(v);
+  if (ragged && p_.rare_kernels == 0) of_one_width(v);
   const std::string each = elements_size(p_.stream_elements, p_.stream_elements);
   const bool sums = text_.column_sums > 0;
   v.arguments = arguments(vector_constant(), elements_constant(p_.stream_elements, p_.stream_elements), true, true,
