@@ -50,8 +50,8 @@ TOLERANCE = {"bf16": 6e-3, "f16": 8e-4, "f32": 2e-6}
 
 
 def rows_of_the_tables_size(seed):
-    """One row for each op, at a shape that no one chose, whose tensors have as many elements as some row's of the table,
-    about: the logarithms of these and of a row's length are drawn. Rows are multiples of 64."""
+    """One row for each op, at a shape that no one chose, of about as many elements as some row of the table has: the
+    logarithms of these and of a row's length are drawn. Rows are multiples of 64."""
     dice = random.Random(seed)
     rows = []
     for _, folder, sizes in ROWS:

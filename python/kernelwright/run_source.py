@@ -129,9 +129,12 @@ def built(entry, module, request, torch):
     bound = inspect.signature(entry).bind_partial(*positional, **init)
     for name, parameter in inspect.signature(entry).parameters.items():
         of = parameter.annotation
-        if name not in bound.arguments and parameter.default is parameter.empty and inspect.isclass(of):
-            if of.__module__ == module.__name__:
-                init[name] = of()  # a configuration that has defaults
+        if name in bound.arguments or parameter.default is not parameter.empty:
+            continue
+        if name in request["sizes"]:
+            init[name] = request["sizes"][name]  # as it was read: a size of this name
+        elif inspect.isclass(of) and of.__module__ == module.__name__:
+            init[name] = of()  # a configuration that has defaults
     for name, value in given.items():
         owner, _, attribute = name.rpartition(".")
         if owner in init:

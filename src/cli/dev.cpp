@@ -90,8 +90,7 @@ class Development {
   // The name of a kernel that is there already goes on with it; anything else is a source.
   Status understand() {
     const UnderstandOptions& given = options_.understand;
-    if (!given.math && profile::check_kernel_name(given.source) &&
-        profile::KernelFolder(globals_.workspace, given.source).exists()) {
+    if (kernel_named(globals_, given)) {
       name_ = given.source;
     } else {
       KW_TRY(const Answer answer, run_understand(globals_, given));

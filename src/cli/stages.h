@@ -31,6 +31,8 @@ struct UnderstandOptions {
 };
 void add_source_options(CLI::App& app, UnderstandOptions& options);
 Result<understand::UnderstandRequest> request_of(const UnderstandOptions& options);
+// The kernel of the workspace that the source names, if it is the name of one.
+std::optional<profile::KernelFolder> kernel_named(const Globals& globals, const UnderstandOptions& options);
 Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& options);
 
 struct ReviewOptions {

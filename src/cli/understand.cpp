@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/assignment.h"
 #include "cli/checkpoint.h"
 #include "cli/stages.h"
@@ -21,14 +22,32 @@ Result<understand::UnderstandRequest> request_of(const UnderstandOptions& option
   request.replace = options.replace;
   request.options.eval = options.eval;
   KW_TRY(request.options.shape, assignments("--shape", options.shapes));
+  for (const auto& [name, sizes] : request.options.shape)
+    for (const std::string& size : split(sizes, ','))
+      if (trim(size).empty())
+        return fail(ErrorKind::BadInput, fmt::format("--shape {}={} has a size that is empty", name, sizes),
+                    "one for each dimension, as in x=rows,cols");
   KW_TRY(request.options.dtype, assignments("--dtype", options.dtypes));
   KW_TRY(request.options.init, assignments("--init", options.init));
   return request;
 }
 
+std::optional<profile::KernelFolder> kernel_named(const Globals& globals, const UnderstandOptions& options) {
+  if (options.math || !profile::check_kernel_name(options.source)) return std::nullopt;
+  profile::KernelFolder folder(globals.workspace, options.source);
+  return folder.exists() ? std::optional(std::move(folder)) : std::nullopt;
+}
+
 Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& options) {
   if (options.math && !options.source.empty())
     return fail(ErrorKind::BadInput, "give a SOURCE or --math TEXT, not both");
+  if (const auto known = kernel_named(globals, options)) {
+    KW_TRY(const profile::Profile profile, known->read_profile());
+    if (profile.source.given != options.source)
+      return fail(ErrorKind::BadInput,
+                  fmt::format("{} is a kernel that is here, read from {}", options.source, profile.source.given),
+                  fmt::format("kw understand {} reads it again", profile.source.given));
+  }
   KW_TRY(const understand::UnderstandRequest request, request_of(options));
   Progress progress("understand", 3, progress_mode(globals.quiet || globals.json));
   KW_TRY(const understand::Understood result,

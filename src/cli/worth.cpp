@@ -62,8 +62,13 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   Progress progress("worth", 3, progress_mode(globals.quiet || globals.json));
   progress.step("reading");
   KW_TRY(const TemporaryDirectory workspace, TemporaryDirectory::make());  // nothing is left behind
-  KW_TRY(const understand::Understood read, understand::understand(request, workspace.path(), [](std::string_view) {}));
-  const profile::Source& source = read.profile.source;
+  std::optional<profile::KernelFolder> folder = kernel_named(globals, options.understand);
+  if (!folder) {
+    KW_TRY(understand::Understood read, understand::understand(request, workspace.path(), [](std::string_view) {}));
+    folder = std::move(read.folder);
+  }
+  KW_TRY(const profile::Profile profile, folder->read_profile());
+  const profile::Source& source = profile.source;
   if (source.kind != "torch" && source.kind != "words")
     return bad_input("there is no PyTorch source to compare with", {}, "give file.py");
   progress.step("opening the device");
@@ -71,10 +76,9 @@ Result<Answer> run(const Globals& globals, const Options& options) {
   KW_CHECK(device->can_run());
   progress.step("timing PyTorch and the limit");
   KW_TRY(const verify::Worth worth,
-         verify::worth_of(read.profile,
-                          {read.folder.file(source.file), source.entry, source.options.eval, source.options.init},
+         verify::worth_of(profile, {folder->file(source.file), source.entry, source.options.eval, source.options.init},
                           *device));
-  return Answer{as_text(read.profile.name, worth), as_object(read.profile.name, worth)};
+  return Answer{as_text(profile.name, worth), as_object(profile.name, worth)};
 }
 
 }  // namespace

@@ -123,12 +123,19 @@ double Worth::best() const { return compiled ? std::min(eager.median, compiled->
 std::string Worth::advice() const {
   const bool by_compile = compiled && compiled->median <= eager.median;
   const std::string who = by_compile ? "torch.compile" : "PyTorch";
-  if (worthwhile())
-    return fmt::format("A kernel can be up to {:.1f} times as fast as {}: it saves at most {} of a call.", gain(), who,
-                       milliseconds(saved()));
   const std::string bound = memory_bound
                                 ? fmt::format("moving {:.3g} MB takes {} here", bytes / 1e6, milliseconds(limit))
                                 : fmt::format("its arithmetic takes {} here", milliseconds(limit));
+  constexpr double kSure = 0.9;  // what two timings may differ by
+  if (best() < kSure * limit)
+    return fmt::format(
+        "Not known: {} needs {}, and {}, which cannot be: something else used this machine meanwhile. Try again when "
+        "it "
+        "is idle.",
+        who, milliseconds(best()), bound);
+  if (worthwhile())
+    return fmt::format("A kernel can be up to {:.1f} times as fast as {}: it saves at most {} of a call.", gain(), who,
+                       milliseconds(saved()));
   return fmt::format("Not worth a kernel: {} needs {}, and {}. A kernel saves at most {} of a call{}.", who,
                      milliseconds(best()), bound, milliseconds(std::max(0.0, saved())),
                      by_compile ? "; use torch.compile" : "");

@@ -109,6 +109,18 @@ def test_words_are_read_and_the_source_they_stand_for_is_kept(kw, tmp_path):
     assert "import torch" in (tmp_path / answer["folder"] / "source.py").read_text()
 
 
+def test_the_name_of_a_kernel_that_is_here_is_not_read_as_words(kw, tmp_path):
+    (tmp_path / "own.py").write_text("import torch\n\n\ndef f(x):\n    return torch.relu(x)\n")
+    assert kw("understand", "own.py", "--name", "softmax").returncode == 0
+    profile = (tmp_path / "kernels/softmax/profile.yaml").read_bytes()
+    run = kw("understand", "softmax")
+    assert run.returncode == 2
+    assert "softmax is a kernel that is here, read from own.py" in run.stderr
+    assert (tmp_path / "kernels/softmax/profile.yaml").read_bytes() == profile
+    assert kw("understand", "log softmax", "--name", "other").returncode == 0
+    assert kw("understand", "gelu erf").returncode == kw("understand", "gelu erf").returncode == 0
+
+
 def test_one_of_several_is_picked_by_name_and_asked_for_otherwise(kw, tmp_path):
     (tmp_path / "two.py").write_text(
         "import torch\n\n\ndef a(x):\n    return x + 1\n\n\ndef b(x):\n    return x.sum(-1)\n"
@@ -218,6 +230,7 @@ def test_a_bad_exported_graph_is_refused_and_leaves_nothing(kw, tmp_path, text):
         ["norm.py", "--math", MATH],
         ["norm.py", "--shape", "x"],
         ["norm.py", "--shape", "=3"],
+        ["norm.py", "--shape", "x=4,,8"],
         ["norm.py", "--dtype", "x=bf17"],
         ["norm.py", "--dtype", "nothing=bf16"],
         ["norm.py", "--init", "nothing=1"],

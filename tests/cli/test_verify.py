@@ -234,6 +234,32 @@ def test_a_module_that_is_made_from_a_configuration_is_run_in_pytorch_too(kw, tm
     assert gate(report, "gain")["outcome"] in ("passed", "flagged"), gate(report, "gain")
 
 
+WANTS_A_SIZE = """
+import torch
+from torch import nn
+
+
+class Scaled(nn.Module):
+    def __init__(self, hidden_size: int):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(hidden_size))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(x) * self.gain
+"""
+
+
+def test_a_module_whose_constructor_wants_a_size_is_run_in_pytorch_too(kw, tmp_path):
+    (tmp_path / "scaled.py").write_text(WANTS_A_SIZE)
+    assert kw("understand", "scaled.py").returncode == 0
+    assert kw("approve", "scaled", "--yes").returncode == 0
+    assert kw("act", "scaled").returncode == 0
+    run = kw("verify", "scaled", "--own-types", "--no-timing")
+    assert run.returncode == 0, run.stdout
+    report = json.loads((tmp_path / "kernels/scaled/verify/report.json").read_text())
+    assert gate(report, "torch")["outcome"] == "passed", gate(report, "torch")
+
+
 def test_torch_compile_is_timed_where_it_is_asked_for(kw, tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "relu.py").write_text(REFERENCE)

@@ -42,7 +42,7 @@ def test_the_three_times_give_the_largest_gain_in_seconds_and_nothing_is_left_be
     assert worth["gain"] == pytest.approx(best / worth["limit_seconds"])
     assert worth["saved_seconds"] == pytest.approx(best - worth["limit_seconds"])
     assert worth["worthwhile"] == (worth["gain"] >= 1.1)
-    assert ("Not worth a kernel" in worth["advice"]) == (not worth["worthwhile"])
+    assert worth["advice"].startswith(("Not worth a kernel", "Not known")) == (not worth["worthwhile"])
     assert not (tmp_path / "kernels").exists()
 
 
@@ -51,7 +51,14 @@ def test_the_text_names_the_three_times_and_ends_with_the_advice(kw, source):
     assert run.returncode == 0, run.stderr
     for word in ("limit", "eager", "torch.compile"):
         assert f"\n  {word} " in run.stdout
-    assert run.stdout.splitlines()[-1].startswith(("A kernel can be up to", "Not worth a kernel"))
+    assert run.stdout.splitlines()[-1].startswith(("A kernel can be up to", "Not worth a kernel", "Not known"))
+
+
+def test_a_kernel_of_the_workspace_is_judged_by_its_name(kw, source):
+    assert kw("understand", source, "--name", "softmax").returncode == 0  # which would be words otherwise
+    run = kw("worth", "softmax", "--json", env=QUICK)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["sizes"] == {"rows": 2048, "cols": 1024}
 
 
 def test_what_has_no_pytorch_source_or_raises_in_pytorch_is_refused_in_words(kw, source, tmp_path):

@@ -40,6 +40,15 @@ TEST(WorthTest, WhatIsNotAdvisedHasItsReason) {
       "ms of a call.");
 }
 
+TEST(WorthTest, MuchFasterThanTheLimitIsNoAnswer) {
+  const Worth measured = worth(0.010, 0.050, 0.0089);
+  EXPECT_FALSE(measured.worthwhile());
+  EXPECT_EQ(
+      measured.advice(),
+      "Not known: torch.compile needs 8.9 ms, and moving 300 MB takes 10 ms here, which cannot be: something else "
+      "used this machine meanwhile. Try again when it is idle.");
+}
+
 TEST(WorthTest, FasterThanTheLimitSavesNothing) {
   const Worth measured = worth(0.010, 0.050, 0.0099);
   EXPECT_FALSE(measured.worthwhile());
