@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/checkpoint.h"
 #include "cli/stages.h"
+#include "cli/standing.h"
 
 namespace kw::cli {
 namespace {
@@ -33,6 +34,7 @@ struct Order {
   std::string directory, name;
   std::vector<kernel::Target> targets = {kernel::Target::Cpu, kernel::Target::Cuda};
   std::vector<act::Ingredients> kernels;
+  std::vector<std::string> unverified;  // of these, as they are now
 };
 
 Result<Order> read_order(const Globals& globals, const PackageRequest& request, const std::string& set) {
@@ -54,6 +56,8 @@ Result<Order> read_order(const Globals& globals, const PackageRequest& request, 
     act::Ingredients kernel;
     KW_TRY(kernel.profile, folder.read_profile());
     KW_CHECK(need_approval(folder, kernel.profile, request.yes));
+    KW_TRY(const Standing standing, standing_of(folder, kernel.profile));
+    if (!standing.judged || !standing.passed) order.unverified.push_back(name);
     KW_TRY(kernel.schedules, schedules_of(folder));
     KW_TRY(kernel.reference, read_text(folder.file("reference.py")));
     KW_TRY(kernel.source, read_text(folder.file(kernel.profile.source.file)));
@@ -71,10 +75,13 @@ Result<Answer> write_set(const Order& order, const std::string& record, const st
                                    {"kernels", request.names},
                                    {"files", nlohmann::ordered_json::array()}};
   for (const auto& [path, _] : files) object["files"].push_back(path);
-  const std::string text =
-      fmt::format("{}: {}, {} files in {}\nnext: cd {} && {}\n", order.name,
-                  order.kernels.size() == 1 ? "1 kernel" : fmt::format("{} kernels", order.kernels.size()),
-                  files.size(), order.directory, order.directory, next);
+  object["unverified"] = order.unverified;
+  std::string text = fmt::format("{}: {}, {} files in {}\n", order.name,
+                                 order.kernels.size() == 1 ? "1 kernel" : fmt::format("{} kernels", order.kernels.size()),
+                                 files.size(), order.directory);
+  for (const std::string& name : order.unverified)
+    text += fmt::format("note: {0} is not verified as it is now: kw verify {0}\n", name);
+  text += fmt::format("next: cd {} && {}\n", order.directory, next);
   return Answer{text, dump(object)};
 }
 

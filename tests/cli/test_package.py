@@ -173,3 +173,14 @@ def test_a_package_has_kernels_for_rows_that_begin_anywhere_where_all_tensors_ar
     for name in asks:
         condition = calls[: calls.index(f"// layer_norm_backward{name}\n")].rsplit("if (", 1)[1]
         assert re.search(r"kw_host::bytes\(\w+\) == kw_host::bytes\(weight\)", re.sub(r"\s+", " ", condition))
+
+
+def test_a_kernel_that_is_not_verified_as_it_is_now_is_named(kw, understood, tmp_path):
+    run = kw("act", "softmax", "--into", "package:out", "--target", "cpu", "--yes")
+    assert run.returncode == 0
+    assert "note: softmax is not verified as it is now: kw verify softmax\nnext: " in run.stdout
+    assert kw("act", "softmax").returncode == 0
+    assert kw("verify", "softmax", "--own-types", "--no-timing").returncode == 0
+    for into in ("package:out", "cpp:library"):
+        run = kw("act", "softmax", "--into", into, "--target", "cpu", "--json")
+        assert json.loads(run.stdout)["unverified"] == []
