@@ -57,6 +57,8 @@ def _number(scalar):
 class Call:
     """What is known about one call of a pass: its sizes, scalars, tensors and types."""
 
+    blocks = ()  # of each step so far
+
     def __init__(self, manifest, pass_name, tensors, scalars, multiprocessors=1, sizes=(), types=()):
         self.manifest = manifest
         self.passes = {p["name"]: p for p in manifest["passes"]}
@@ -64,7 +66,7 @@ class Call:
         self.tensors = dict(tensors)
         self.scalars = {s["name"]: _number(s) for s in manifest.get("scalars", [])} | dict(scalars)
         self.multiprocessors = multiprocessors
-        self.blocks = []  # of each step so far
+        self.blocks = []
         self.types = dict(types)  # those that no tensor shows, by parameter
         self.sizes = dict(sizes)  # those that no shape shows; the others follow from the tensors
         self._bind()

@@ -129,7 +129,11 @@ Result<Profile> KernelFolder::read_profile() const {
   }
   const std::string path = file(kProfile);
   KW_TRY(const std::string text, read_text(path));
-  return from_yaml(text, path);
+  Result<Profile> profile = from_yaml(text, path);
+  if (profile || !profile.error().hint.empty()) return profile;
+  Error error = profile.error();
+  error.hint = "mend that place or the line before it; or start anew: kw remove " + name_ + ", then kw understand";
+  return Failure(std::move(error));
 }
 
 Result<std::vector<Approval>> KernelFolder::read_approvals() const {

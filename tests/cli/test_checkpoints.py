@@ -190,7 +190,7 @@ def test_a_kernel_that_is_not_there_is_answered_with_the_nearest(kw, norm, comma
         ("\ntier: 2", "\nteir: 2", ["unknown key 'teir'", "did you mean tier"]),
         ("\ntier: 2\n", "\n", ["'tier' is missing"]),
         ("schema: 1", "schema: 2", ["schema 2", "newer"]),
-        ("schema: 1", "schema: [", ["not YAML"]),
+        ("schema: 1", "schema: [", ["not YAML", "kw remove"]),
         ("  casting: llama", "  casting: gemma", ["decision 'casting' says 'llama', but its field says 'gemma'"]),
         ("rsqrt(", "rsqr(", ["rsqr"]),
         ("kind: value, type: f32", "kind: value, type: T", ["in the math"]),
