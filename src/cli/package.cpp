@@ -76,9 +76,10 @@ Result<Answer> write_set(const Order& order, const std::string& record, const st
                                    {"files", nlohmann::ordered_json::array()}};
   for (const auto& [path, _] : files) object["files"].push_back(path);
   object["unverified"] = order.unverified;
-  std::string text = fmt::format("{}: {}, {} files in {}\n", order.name,
-                                 order.kernels.size() == 1 ? "1 kernel" : fmt::format("{} kernels", order.kernels.size()),
-                                 files.size(), order.directory);
+  std::string text =
+      fmt::format("{}: {}, {} files in {}\n", order.name,
+                  order.kernels.size() == 1 ? "1 kernel" : fmt::format("{} kernels", order.kernels.size()),
+                  files.size(), order.directory);
   for (const std::string& name : order.unverified)
     text += fmt::format("note: {0} is not verified as it is now: kw verify {0}\n", name);
   text += fmt::format("next: cd {} && {}\n", order.directory, next);
