@@ -360,3 +360,22 @@ def test_after_a_failure_the_next_fallback_is_another_kernel(kw, tmp_path):
     assert [attempt["failed"] for attempt in attempts] == [["builds"], ["builds"], []]
     assert len({attempt["kernel"] for attempt in attempts}) == 3
     assert any("takes the fallback composed" in note for note in report["notes"])
+
+
+@pytest.mark.parametrize(
+    ("told", "gate_name"), [("blocks(0) + 1", "outside"), ("max(1, blocks(0) - 1)", "error")], ids=["more", "fewer"]
+)
+def test_a_kernel_that_is_told_another_number_of_blocks_than_there_were_is_caught(kw, tmp_path, told, gate_name):
+    assert kw("understand", ROOT / "examples/rms_norm_none.py").returncode == 0
+    assert kw("act", "rms_norm_none", "--target", "cuda", "--yes").returncode == 0
+    path = tmp_path / "kernels/rms_norm_none/act/cuda/manifest.json"
+    manifest = json.loads(path.read_text())
+    backward = next(p for p in manifest["passes"] if p["name"] == "backward")
+    counts = [a for e in backward["steps"][1]["entries"] for a in e["arguments"] if a["of"] == "blocks(0)"]
+    assert counts
+    for argument in counts:
+        argument["of"] = told
+    path.write_text(json.dumps(manifest))
+    assert kw("verify", "rms_norm_none", "--target", "cuda", "--own-types", "--no-timing").returncode == 1
+    report = json.loads((tmp_path / "kernels/rms_norm_none/verify/report.json").read_text())
+    assert gate(report, gate_name)["outcome"] == "failed", report["gates"]
