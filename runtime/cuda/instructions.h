@@ -32,7 +32,7 @@ KW_DEVICE float f16_value(uint16_t bits) {
   return value;
 }
 
-// Products of two halves of a word, each rounded once.
+// Products, sums and differences of both halves of two words, each rounded once.
 KW_DEVICE uint32_t bf16_products(uint32_t a, uint32_t b) {
   uint32_t result;
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(0x80008000u));  // and -0: the product
@@ -41,6 +41,27 @@ KW_DEVICE uint32_t bf16_products(uint32_t a, uint32_t b) {
 KW_DEVICE uint32_t f16_products(uint32_t a, uint32_t b) {
   uint32_t result;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+
+KW_DEVICE uint32_t bf16_sums(uint32_t a, uint32_t b) {
+  uint32_t result;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(0x3f803f80u), "r"(b));  // a * 1 + b
+  return result;
+}
+KW_DEVICE uint32_t bf16_differences(uint32_t a, uint32_t b) {
+  uint32_t result;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(b), "r"(0xbf80bf80u), "r"(a));  // b * -1 + a
+  return result;
+}
+KW_DEVICE uint32_t f16_sums(uint32_t a, uint32_t b) {
+  uint32_t result;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+KW_DEVICE uint32_t f16_differences(uint32_t a, uint32_t b) {
+  uint32_t result;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
   return result;
 }
 

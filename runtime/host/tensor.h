@@ -34,6 +34,7 @@ class Tensor {
   }
 
   View view() const { return {data_, sizes_, strides_, rank_, dtype_}; }
+  void lie_at(void* data) { data_ = data; }
 
  private:
   void* data_;
@@ -42,5 +43,20 @@ class Tensor {
   std::int64_t sizes_[kMaxRank] = {};
   std::int64_t strides_[kMaxRank] = {};
 };
+
+// Memory for dense tensors, in one piece: each lies at a multiple of 256 bytes. `allocate(bytes)` says where.
+template <class Allocate>
+void lay_out(std::initializer_list<Tensor*> tensors, const Allocate& allocate) {
+  const auto room = [](const Tensor& tensor) {
+    return ceil_div(numel(tensor.view()) * bytes(tensor.view()), 256) * 256;
+  };
+  std::int64_t all = 0;
+  for (const Tensor* tensor : tensors) all += room(*tensor);
+  auto* next = static_cast<char*>(allocate(all));
+  for (Tensor* tensor : tensors) {
+    tensor->lie_at(next);
+    next += room(*tensor);
+  }
+}
 
 }  // namespace kw_host

@@ -23,18 +23,16 @@ inline std::int64_t threads() {
 // Memory for the time of one call.
 class Workspace {
  public:
-  Workspace(kw_host::View& view, kw_host::Dtype dtype, std::initializer_list<std::int64_t> sizes)
-      : tensor_(nullptr, dtype, sizes) {
-    view = tensor_.view();
-    data_ = ::operator new(static_cast<std::size_t>(kw_host::numel(view) * kw_host::bytes(view)), kAlignment);
-    view.data = data_;
+  explicit Workspace(std::initializer_list<kw_host::Tensor*> tensors) {
+    kw_host::lay_out(tensors, [&](std::int64_t bytes) {
+      return data_ = ::operator new(static_cast<std::size_t>(bytes), kAlignment);
+    });
   }
   Workspace(const Workspace&) = delete;
   ~Workspace() { ::operator delete(data_, kAlignment); }
 
  private:
   static constexpr std::align_val_t kAlignment{64};
-  kw_host::Tensor tensor_;
   void* data_ = nullptr;
 };
 

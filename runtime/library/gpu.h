@@ -40,13 +40,12 @@ struct Gpu {
 // Memory for the time of one call, in the order of its stream.
 class DeviceWorkspace {
  public:
-  DeviceWorkspace(kw_host::View& view, kw_host::Dtype dtype, std::initializer_list<std::int64_t> sizes,
-                  cudaStream_t stream)
-      : tensor_(nullptr, dtype, sizes), stream_(stream) {
-    view = tensor_.view();
-    const auto bytes = static_cast<std::size_t>(kw_host::numel(view) * kw_host::bytes(view));
-    if (bytes > 0) check(cudaMallocAsync(&data_, bytes, stream), "allocating memory on the GPU");
-    view.data = data_;
+  DeviceWorkspace(std::initializer_list<kw_host::Tensor*> tensors, cudaStream_t stream) : stream_(stream) {
+    kw_host::lay_out(tensors, [&](std::int64_t bytes) {
+      if (bytes > 0)
+        check(cudaMallocAsync(&data_, static_cast<std::size_t>(bytes), stream), "allocating memory on the GPU");
+      return data_;
+    });
   }
   DeviceWorkspace(const DeviceWorkspace&) = delete;
   ~DeviceWorkspace() {
@@ -54,7 +53,6 @@ class DeviceWorkspace {
   }
 
  private:
-  kw_host::Tensor tensor_;
   cudaStream_t stream_;
   void* data_ = nullptr;
 };

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "kw_host/check.h"
+#include "kw_host/tensor.h"
 #include "kw_torch/layout.h"
 
 namespace kw_torch {
@@ -127,6 +128,17 @@ inline Tensor empty(View& view, Dtype dtype, Device device, const Sizes& sizes,
   Laid laid = contiguous(sizes);
   if (like.size() != 0) pointwise_strides(sizes.at, sizes.rank, like, laid.strides);
   return empty_laid(view, dtype, device, laid);
+}
+
+// Memory for the time of one call.
+inline Tensor workspace(std::initializer_list<kw_host::Tensor*> tensors, Device device) {
+  Tensor memory;
+  lay_out(tensors, [&](std::int64_t bytes) {
+    View view;
+    memory = empty(view, Dtype::kU8, device, {bytes});
+    return view.data;
+  });
+  return memory;
 }
 
 inline std::int32_t cuda() {

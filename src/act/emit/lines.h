@@ -20,6 +20,7 @@ class Lines {
   void append(const Lines& other) {  // at the present depth
     for (const std::string& text : other.lines_) line(text);
   }
+  void drop_last() { lines_.pop_back(); }
   bool empty() const { return lines_.empty(); }
   const std::vector<std::string>& all() const { return lines_; }
   std::string text() const {

@@ -83,6 +83,23 @@ Skeleton& Skeleton::loops(const std::string& hole, std::vector<std::string> head
   return put(hole, {"LOOPS", {}, std::move(headers)});
 }
 
+namespace {
+
+// A loop around nothing is left out, and the line that says how it is unrolled.
+bool closes_nothing(Lines& out, const std::string& line) {
+  const size_t column = line.find('}');
+  const std::string pad(column == std::string::npos ? 0 : column, ' ');
+  const auto ends_with = [&](const std::string& start) {
+    return !out.empty() && out.all().back().starts_with(pad + start);
+  };
+  if (line != pad + "}" || !ends_with("for (") || out.all().back().back() != '{') return false;
+  out.drop_last();
+  if (ends_with("KW_UNROLL")) out.drop_last();
+  return true;
+}
+
+}  // namespace
+
 Lines Skeleton::fill() const {
   Lines out;
   std::set<std::string> used;
@@ -140,6 +157,7 @@ Lines Skeleton::fill() const {
     }
     if (from == std::string::npos) continue;
     text += line.substr(from);
+    if (closes_nothing(out, more + text)) continue;
     out.line(text.empty() || text[0] == '#' ? text : more + text);
   }
   for (const auto& [hole, filling] : fillings_) KW_ASSERT(used.contains(hole), "no filling without its hole: " + hole);

@@ -6,7 +6,7 @@
 //   KW_EXPRESSION(rows)      an expression
 //   KW_LIST(parameters)      things between commas, possibly over several lines
 //   KW_CLAUSES(reductions)   clauses of a pragma, or nothing
-//   KW_STATEMENTS(body)      whole lines, on a line of its own; nothing removes the line
+//   KW_STATEMENTS(body)      whole lines, on a line of its own; nothing removes the line, and a loop around it alone
 //   KW_LOOPS(parallel)       loop headers, one per line, each around the next
 //
 // In Python, where a call may not stand in the place of a name, a hole is written KW_NAME_kernel.

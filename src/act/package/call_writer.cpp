@@ -64,16 +64,24 @@ std::string CallWriter::members(const OpPass& pass) const {
   return "[[maybe_unused]] const auto& [" + join(names, ", ") + "] = kw_call;";
 }
 
+// One allocation for all, since each costs the host.
 Status CallWriter::workspace(const PassCode& code, bool on_gpu) {
+  std::vector<std::string> tensors;
+  Lines views;
   for (const kernel::Buffer& buffer : code.pass.buffers) {
     if (buffer.role != kernel::Role::Workspace) continue;
     KW_TRY(const std::string types, type_rows(form_, {buffer}));
     KW_TRY(const std::vector<std::string> shape, sizes_of(buffer.shape));
     std::string flat = replace_all(replace_all(types, "{", ""), "}", "");
     out_.line(fmt::format("static constexpr Dtype kw_type_of_{}[] = {{{}}};", buffer.name, flat));
-    out_.line("kw_host::View " + buffer.name + ";");
-    allocate(buffer.name, join(shape, ", "), on_gpu);
+    out_.line(fmt::format("kw_host::Tensor kw_{0}(nullptr, kw_type_of_{0}[kw_mixture], {{{1}}});", buffer.name,
+                          join(shape, ", ")));
+    tensors.push_back("&kw_" + buffer.name);
+    views.line(fmt::format("const kw_host::View {0} = kw_{0}.view();", buffer.name));
   }
+  if (tensors.empty()) return {};
+  out_.line(allocation(join(tensors, ", "), on_gpu));
+  out_.append(views);
   return {};
 }
 

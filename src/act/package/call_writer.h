@@ -25,8 +25,8 @@ class CallWriter {
  protected:
   using Call = std::function<Status(const kernel::Entry&, Lines&)>;
 
-  // Declares the view `name` of new memory; its type is kw_type_of_NAME[kw_mixture].
-  virtual void allocate(const std::string& name, const std::string& sizes, bool on_gpu) = 0;
+  // Gives the kw_host::Tensors whose addresses are listed their memory.
+  virtual std::string allocation(const std::string& tensors, bool on_gpu) const = 0;
   virtual std::string clear_on_gpu(const std::string& buffer) const = 0;
 
   static std::string struct_name(const OpPass& pass);  // Forward

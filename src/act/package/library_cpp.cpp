@@ -131,9 +131,9 @@ class Writer : CallWriter {
     out_.line("#endif");
   }
 
-  void allocate(const std::string& name, const std::string& sizes, bool on_gpu) override {
-    out_.line(fmt::format("const kw_library::{0}Workspace kw_{1}({1}, kw_type_of_{1}[kw_mixture], {{{2}}}{3});",
-                          on_gpu ? "Device" : "", name, sizes, on_gpu ? ", kw_stream" : ""));
+  std::string allocation(const std::string& tensors, bool on_gpu) const override {
+    return on_gpu ? "const kw_library::DeviceWorkspace kw_workspace({" + tensors + "}, kw_stream);"
+                  : "const kw_library::Workspace kw_workspace({" + tensors + "});";
   }
   std::string clear_on_gpu(const std::string& buffer) const override {
     return "kw_library::clear(" + buffer + ", kw_stream);";

@@ -60,10 +60,8 @@ class Writer : CallWriter {
     out_.line("#endif");
   }
 
-  void allocate(const std::string& name, const std::string& sizes, bool) override {
-    out_.line(fmt::format(
-        "const kw_torch::Tensor kw_{0} = kw_torch::empty({0}, kw_type_of_{0}[kw_mixture], kw_device, {{{1}}});", name,
-        sizes));
+  std::string allocation(const std::string& tensors, bool) const override {
+    return "const kw_torch::Tensor kw_workspace = kw_torch::workspace({" + tensors + "}, kw_device);";
   }
   std::string clear_on_gpu(const std::string& buffer) const override {
     return "kw_torch::clear_on_gpu(" + buffer + ", kw_stream);";

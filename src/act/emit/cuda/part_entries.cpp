@@ -60,11 +60,12 @@ void PartEntries::tiled(Variant v) {
   v.most_threads = ragged || (summed && v.parts > 1) ? with_edges(threads) : threads;
   v.thread_bytes = kThreadBytes;
   const std::string room = tiles + "*32*" + each + "*(" + sizes_.bytes(text_.cached) + ")";
-  const std::string blocks = text_.cached.empty()
-                                 ? number(kMostBlocks)
-                                 : "max(1, min(" + number(kMostBlocks) + ", max(" + number(p_.shared_bytes) + "//(" +
-                                       number(kStaticShared) + " + " + room + "), min(2, " + number(3 * half) +
-                                       "//(1 + " + room + ")))))";
+  // Where there are fewer rows than that, they have more warps each.
+  const std::string fitting = text_.cached.empty() ? number(kMostBlocks)
+                                                   : "min(" + number(kMostBlocks) + ", max(" + number(p_.shared_bytes) +
+                                                         "//(" + number(kStaticShared) + " + " + room + "), min(2, " +
+                                                         number(3 * half) + "//(1 + " + room + "))))";
+  const std::string blocks = "max(1, min(" + fitting + ", ceil_div(" + sizes_.points() + ", multiprocessors)))";
   const std::string most = "max(1, " + threads_size(v, 32) + "//" + blocks + ")";
   const std::string warps = "max(1, ceil_div(" + tiles + ", max(1, ceil_div(" + tiles + ", " + most + "))))";
   v.block = "32*" + warps;

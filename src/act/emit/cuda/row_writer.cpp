@@ -60,7 +60,7 @@ std::set<ValueId> RowWriter::computed_in(const Stage& stage, const std::set<Valu
 // Instructions, about, that a value takes from what a thread holds.
 int RowWriter::cost_of(ValueId v, const std::set<ValueId>& now, std::set<ValueId>& seen) const {
   if (!now.contains(v) || !seen.insert(v).second) return 0;
-  int cost = instructions(kernel_[v]);
+  int cost = is_packed(v) ? 1 : instructions(kernel_[v]);
   for (ValueId operand : operands_of(kernel_[v])) cost += cost_of(operand, now, seen);
   return cost;
 }
@@ -90,6 +90,7 @@ void RowWriter::choose_kept() {
     if (!stage.loop.empty()) loops.push_back(&stage);
   const std::set<ValueId> kept = dear_values(loops);
   for (ValueId v : kept) values_.kept[v] = names_.fresh(names_.value(v) + "_kept");
+  find_packed();
   count_live(loops, kept);
 }
 
@@ -185,7 +186,7 @@ std::string RowWriter::reduce_terms(ValueId r, const std::string& name, StageTex
     totals.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
   } else {
     text.before.line(type + " " + name + " = " + reduction.start + ";");
-    text.body.element.line(reduction.joined(name, term_of(r)));
+    elements(text.body, terms_of(kernel_, r)).line(reduction.joined(name, term_of(r)));
   }
   return "kw::part<" + std::string(reduction.functor) + ">(" + name + ", " +
          share(name, type, takes_turns() ? "2 * kw::kMostWarps" : "kw::kMostWarps") + ")";
@@ -286,7 +287,7 @@ std::string RowWriter::tile_sum(const Factored& product, const std::string& type
     const bool is_one = product.terms.size() == 1;
     const std::string term = is_one ? values_.expressions.as(product.terms[0], type) : join(factors, " * ");
     text.before_tile.line(type + " " + part + " = 0;");
-    text.body.element.line(part + " += " + term + ";");
+    elements(text.body, product.terms).line(part + " += " + term + ";");
     sum = text.sums.emplace(std::pair(product.terms, type), part).first;
   }
   std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
@@ -302,7 +303,7 @@ void RowWriter::add_tile(ValueId r, const std::string& total, const std::string&
   const Reduction reduction = reduction_of(r);
   const std::string part = names_.fresh(name + "_part");
   text.before_tile.line(accumulator_type(r) + " " + part + " = " + reduction.start + ";");
-  text.body.element.line(reduction.joined(part, term_of(r)));
+  elements(text.body, terms_of(kernel_, r)).line(reduction.joined(part, term_of(r)));
   text.after_tile.line(reduction.joined(total, part));
 }
 

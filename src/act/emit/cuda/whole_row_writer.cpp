@@ -147,7 +147,7 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   for (const std::string& line : split_lines(bracketed(head, {to, room, "length", "sum_tiles", "tiles"}, ");", 116)))
     sums_.line(line);
   text.body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
-  text.body.element.line(terms + "[k] = " + term + ";");
+  elements(text.body, {sum.value}).line(terms + "[k] = " + term + ";");
   text.body.stores.line(name + ".add(tile, v, element, " + terms + ");");
   finish_.line(name + ".template finish<kStreamed>(lane, lanes, groups, edges);");
   ++text_.column_sums;

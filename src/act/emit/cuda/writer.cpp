@@ -52,6 +52,7 @@ Writer::Writer(const LoopProgram& program, const LoopKernel& kernel, const Kerne
 }
 
 KernelText Writer::run() {
+  find_packed();
   const Lines text = kernel();
   text_.lines = combines_.definitions();
   if (!text_.lines.empty()) text_.lines.line("");
@@ -130,65 +131,51 @@ std::vector<ValueId> Writer::roots_of(const Stage& stage) const {
 
 Lines* Writer::lines_of_vectors(Body& body) { return has_vectors() ? &body.vector : nullptr; }
 
-void Writer::define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
-  body_ = &body;
-  values_.open(Level::Vector, lines_of_vectors(body));
-  values_.open(Level::Element, &body.element);
-  std::set<ValueId> in_stores = stored;
-  for (const ValueId value : stored)
-    if (const auto product = has_vectors() ? vector_product(value) : std::nullopt) in_stores.insert(product->factor);
-  values_.define(roots, in_stores);
-}
-
 std::string Writer::stored_text(const Store& store) {
   return values_.expressions.stored(store.value, buffer(store.buffer).type);
-}
-
-std::optional<Writer::VectorProduct> Writer::vector_product(ValueId value) const {
-  const ir::Type type = kernel_[value].type;
-  const Map* product = std::get_if<Map>(&kernel_[value].what);
-  if (product == nullptr || product->op != ir::Op::Mul || !types_.rounds(type) ||
-      use_counts(kernel_)[static_cast<size_t>(value)] > 1)
-    return std::nullopt;
-  for (const size_t side : {1, 0}) {
-    const ValueId factor = product->args[1 - side];
-    const Load* load = std::get_if<Load>(&kernel_[product->args[side]].what);
-    if (load != nullptr && load->guard == kNoValue && run_of(load->at, nest_.inner).neighbours &&
-        buffer(load->buffer).type == type && kernel_[factor].type == type)
-      return VectorProduct{factor, load};
-  }
-  return std::nullopt;
 }
 
 void Writer::store(const Store& store, Body& body) {
   const Run run = has_vectors() ? run_of(store.at, nest_.inner) : Run{};
   if (!run.neighbours) {
-    body.element.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+    elements(body, {store.value})
+        .line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
     return;
   }
   note_vector(store.buffer, store.at, run);
   stored_alike_ &= is_large(store.at) && lies_alike(store.buffer, store.at);
-  const std::string name = names_.fresh(buffer(store.buffer).name + "_v");
-  body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
-  const auto product = vector_product(store.value);
-  if (product && kernel_[store.value].type == buffer(store.buffer).type) {
-    const std::string factor = element(*product->load);  // NAME[k]
-    body.element.line(name + "[k] = " + values_.expressions.stored(product->factor, buffer(store.buffer).type) + ";");
-    body.stores.line(name + " = kw::products(" + name + ", " + factor.substr(0, factor.size() - 3) + ", whole);");
-  } else {
-    body.element.line(name + "[k] = " + stored_text(store) + ";");
+  const auto packed = vectors_.find(store.value);
+  const bool is_packed = packed != vectors_.end() && kernel_[store.value].type == buffer(store.buffer).type;
+  const std::string name = is_packed ? packed->second : names_.fresh(buffer(store.buffer).name + "_v");
+  if (!is_packed) {
+    body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
+    elements(body, {store.value}).line(name + "[k] = " + stored_text(store) + ";");
   }
   body.stores.line("kw::store_piece(" + vector_address(store.buffer, store.at) + ", " + name + ", whole);");
 }
 
 void Writer::finish(Body& body) {
   if (!has_vectors() || nest_.inner < 0) return;
+  with_index(body.element);
+  with_index(body.after);
+  if (!body.after.empty()) {
+    body.between.line("KW_UNROLL");
+    body.between.open("for (int k = 0; k < (whole ? kVector : 1); ++k) {");
+    body.between.append(body.after);
+    body.between.close();
+  }
+  body.between.append(body.packed);
+  body.between.append(body.stores);
+  body.stores = body.between;
+}
+
+void Writer::with_index(Lines& element) {
   const std::string& name = names_.variable(nest_.inner);
-  if (!mentions(body.element.text(), name)) return;
+  if (!mentions(element.text(), name)) return;
   Lines with;
   with.line("const Index " + name + " = " + first_ + " + k;");
-  with.append(body.element);
-  body.element = with;
+  with.append(element);
+  element = with;
 }
 
 void Writer::after_stores(const Stage& stage, Lines& out, const std::string& condition) {

@@ -42,16 +42,24 @@ class Writer {
 
   // ---- what is done for each element (writer.cpp) ----
   struct Body {
-    Lines vector, element, stores;
+    Lines vector, element, between, after, packed, stores;  // in this order; `element` and `after` in loops
     std::vector<const Lines*> all() const { return {&vector, &element, &stores}; }
   };
   std::vector<ValueId> roots_of(const Stage& stage) const;
-  void define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored);
   virtual Lines* lines_of_vectors(Body& body);  // where values go that all elements of a vector share
   void store(const Store& store, Body& body);
-  void finish(Body& body);  // declares the index of an element, where something wants it
+  void finish(Body& body);          // puts together what comes after the elements
+  void with_index(Lines& element);  // declares the index of an element, where something wants it
   // Stores of the point's values that are known when a stage ends, by the thread that meets the condition.
   void after_stores(const Stage& stage, Lines& out, const std::string& condition);
+
+  // ---- values of whole vectors (packed.cpp) ----
+  void find_packed();  // again, once it is known what is kept
+  bool is_packed(ValueId v) const { return packed_.contains(v); }
+  // Computes everything that the roots need. A root in `stored` is wanted by stores alone.
+  void define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored);
+  // Where something is done with values of each element.
+  Lines& elements(Body& body, const std::vector<ValueId>& values) const;
 
   // ---- positions and addresses (memory.cpp) ----
   // The indices of several axes from one running number. `vectors`: of a vector's first element.
@@ -138,17 +146,32 @@ class Writer {
  private:
   void choose_parameters();
   std::string element(const Load& load);  // the expression of what is read
-  // A stored product of what is read as a vector and a value of the same type: vectors are multiplied as a whole.
-  struct VectorProduct {
-    ValueId factor;
-    const Load* load;
+  bool is_narrow(ValueId v) const;
+  bool is_exact_number(ValueId v) const;
+  bool is_read_as_vector(ValueId v) const;
+  bool is_stored_as_vector(ValueId v) const;
+  bool is_wanted_packed(ValueId v, const std::vector<int>& uses) const;
+  struct Operands {
+    int vectors = 0, rounded_first = 0, phase = 0;
+    bool rounded_anyway = true;  // all that are rounded first
   };
-  std::optional<VectorProduct> vector_product(ValueId value) const;
+  std::optional<Operands> operands_of_packed(ValueId v, const std::vector<int>& uses) const;
+  std::set<ValueId> packed_for_stores(const std::vector<ValueId>& roots, const std::vector<ValueId>& order,
+                                      const std::set<ValueId>& stored) const;
+  int phase_of(ValueId v) const;  // of a value of each element: the loop that can compute it
+  std::string packed_operand(ValueId v, ir::Type result);
+  std::string name_of_vector(ValueId v);
+  void define_packed(ValueId v, Lines& out);
+  void define_elements(std::vector<ValueId> roots, const std::vector<ValueId>& rounded, std::set<ValueId> stored,
+                       Lines& vectors, Lines& elements);
   std::string stored_text(const Store& store);
   void note_vector(BufferId id, const std::vector<Index>& at, const Run& run);
 
   std::map<std::string, std::string> vector_names_;  // by address
-  Body* body_ = nullptr;                             // of the present stage
+  std::set<ValueId> packed_;
+  mutable std::map<ValueId, int> phases_;
+  std::map<ValueId, std::string> vectors_;  // of those of the present stage that are packed
+  Body* body_ = nullptr;                    // of the present stage
 };
 
 }  // namespace kw::act::cuda

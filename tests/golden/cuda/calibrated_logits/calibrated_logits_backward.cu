@@ -74,13 +74,13 @@ KW_DEVICE void calibrated_logits_backward_elements(kw::Tensor<const T, 0> raw_te
       if (vector < vectors) {
         const Index row = row_v[v];
         const Index first_i_vocab = first_i_vocab_v[v];
+        const auto product_v = kw::products<T, kVector>(d_y0_v[v], y0_v[v], whole);
         T32 v3_slices_part = 0;
         kw::Vector<T, kVector> grad_logits_v;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 d_y0_i = d_y0_v[v][k];
-          v3_slices_part += kw::round_to<T>(d_y0_i * T32(y0_v[v][k]));
-          grad_logits_v[k] = T(kw::divide(d_y0_i, temperature));
+          v3_slices_part += T32(product_v[k]);
+          grad_logits_v[k] = T(kw::divide(T32(d_y0_v[v][k]), temperature));
         }
         v3_slices_total += v3_slices_part;
         kw::store_piece(grad_logits.at(row, first_i_vocab), grad_logits_v, whole);

@@ -81,12 +81,7 @@ KW_DEVICE void clip_logits_forward_2_elements(kw::Tensor<const T, 2> similarity,
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
-      kw::Vector<T, kVector> y0_v;
-      KW_UNROLL
-      for (int k = 0; k < kVector; ++k) {
-        y0_v[k] = T(scale_i);
-      }
-      y0_v = kw::products(y0_v, similarity_v[v], whole);
+      const auto y0_v = kw::products<T, kVector>(similarity_v[v], T(scale_i), whole);
       kw::store_piece(y0.at(row, first_col), y0_v, whole);
     }
   }
@@ -121,12 +116,7 @@ KW_DEVICE void clip_logits_forward_2_elements_by_rows(kw::Tensor<const T, 2> sim
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
-      kw::Vector<T, kVector> y0_v;
-      KW_UNROLL
-      for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        y0_v[k] = T(scale_i);
-      }
-      y0_v = kw::products(y0_v, similarity_v[v], whole);
+      const auto y0_v = kw::products<T, kVector>(similarity_v[v], T(scale_i), whole);
       kw::store_piece(y0.at(row, first_col), y0_v, whole);
     }
   }

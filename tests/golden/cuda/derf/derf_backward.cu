@@ -183,26 +183,33 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v = kw::products<TW, kVector>(d_y_v[v], weight_v, whole);
+          const auto rounded_v = kw::rounded<T, kVector>(product_v, whole);
+          const auto product_2_v = kw::products<T, kVector>(T(alpha_i), x_v[v], whole);
+          const auto sum_v = kw::sums<T, kVector>(product_2_v, T(shift_i), whole);
+          const auto product_3_v = kw::products<T, kVector>(sum_v, sum_v, whole);
+          kw::Vector<T, kVector> product_4_v;
+          kw::Vector<T, kVector> erf_v;
           T32 grad_alpha_slices_part = 0;
           T32 grad_shift_slices_part = 0;
           kw::Vector<TW32, kVector> v8_slices_terms;
           kw::Vector<TW32, kVector> v9_slices_terms;
-          kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const TW32 d_y_i = d_y_v[v][k];
-            const T32 x_i = x_v[v][k];
-            const T32 sum = kw::round_to<T>(kw::round_to<T>(alpha_i * x_i) + shift_i);
-            const T32 product = kw::round_to<T>(T32(1.1283791670955126) *
-                kw::round_to<T>(kw::exp(-kw::round_to<T>(sum * sum))));
-            const T32 product_2 = kw::round_to<T>(kw::round_via<TW, T>(d_y_i * TW32(weight_v[k])) * product);
-            const TW32 product_3 = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(kw::erf(sum))));
-            grad_alpha_slices_part += kw::round_to<T>(product_2 * x_i);
-            grad_shift_slices_part += product_2;
-            v8_slices_terms[k] = product_3;
-            v9_slices_terms[k] = d_y_i;
-            grad_x_v[k] = T(product_2 * alpha_i);
+            product_4_v[k] = T(T32(1.1283791670955126) * kw::round_to<T>(kw::exp(-T32(product_3_v[k]))));
+            erf_v[k] = T(kw::erf(T32(sum_v[k])));
+            v9_slices_terms[k] = TW32(d_y_v[v][k]);
           }
+          const auto product_5_v = kw::products<T, kVector>(rounded_v, product_4_v, whole);
+          const auto product_6_v = kw::products<T, kVector>(product_5_v, x_v[v], whole);
+          const auto product_7_v = kw::products<TW, kVector>(d_y_v[v], erf_v, whole);
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            grad_alpha_slices_part += T32(product_6_v[k]);
+            grad_shift_slices_part += T32(product_5_v[k]);
+            v8_slices_terms[k] = TW32(product_7_v[k]);
+          }
+          const auto grad_x_v = kw::products<T, kVector>(product_5_v, T(alpha_i), whole);
           grad_alpha_slices_total += grad_alpha_slices_part;
           grad_shift_slices_total += grad_shift_slices_part;
           v8_slices_sums.add(tile, v, element, v8_slices_terms);

@@ -72,17 +72,19 @@ KW_DEVICE void derf_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const 
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_hidden = first_i_hidden_v[v];
+      const auto product_v = kw::products<T, kVector>(T(alpha_i), x_v[v], whole);
+      const auto sum_v = kw::sums<T, kVector>(product_v, T(shift_i), whole);
+      kw::Vector<T, kVector> erf_v;
       const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
       const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
-      kw::Vector<TW, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(alpha_i * T32(x_v[v][k])) + shift_i);
-        const TW32 product = kw::round_to<TW>(TW32(weight_v[k]) * TW32(kw::round_to<T>(kw::erf(sum))));
-        y_v[k] = TW(product + TW32(bias_v[k]));
+        erf_v[k] = T(kw::erf(T32(sum_v[k])));
       }
+      const auto product_2_v = kw::products<TW, kVector>(weight_v, erf_v, whole);
+      const auto y_v = kw::sums<TW, kVector>(product_2_v, bias_v, whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
@@ -118,17 +120,19 @@ KW_DEVICE void derf_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tenso
     const bool whole = v < kVectors;
     const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_hidden < end : edge) {
+      const auto product_v = kw::products<T, kVector>(T(alpha_i), x_v[v], whole);
+      const auto sum_v = kw::sums<T, kVector>(product_v, T(shift_i), whole);
+      kw::Vector<T, kVector> erf_v;
       const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
       const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
-      kw::Vector<TW, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(alpha_i * T32(x_v[v][k])) + shift_i);
-        const TW32 product = kw::round_to<TW>(TW32(weight_v[k]) * TW32(kw::round_to<T>(kw::erf(sum))));
-        y_v[k] = TW(product + TW32(bias_v[k]));
+        erf_v[k] = T(kw::erf(T32(sum_v[k])));
       }
+      const auto product_2_v = kw::products<TW, kVector>(weight_v, erf_v, whole);
+      const auto y_v = kw::sums<TW, kVector>(product_2_v, bias_v, whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }

@@ -178,24 +178,36 @@ KW_DEVICE void dyisru_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v = kw::products<TW, kVector>(d_y_v[v], weight_v, whole);
+          const auto rounded_v = kw::rounded<T, kVector>(product_v, whole);
+          const auto product_2_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+          const auto sum_v = kw::sums<T, kVector>(product_2_v, T(alpha_i), whole);
+          const auto product_3_v = kw::products<T, kVector>(rounded_v, x_v[v], whole);
+          const auto product_4_v = kw::products<T, kVector>(T(T32(-0.5)), product_3_v, whole);
+          kw::Vector<T, kVector> product_5_v;
+          kw::Vector<T, kVector> product_6_v;
+          kw::Vector<T, kVector> product_7_v;
           T32 grad_alpha_slices_part = 0;
           kw::Vector<TW32, kVector> v8_slices_terms;
           kw::Vector<TW32, kVector> v9_slices_terms;
-          kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const TW32 d_y_i = d_y_v[v][k];
-            const T32 rounded = kw::round_via<TW, T>(d_y_i * TW32(weight_v[k]));
-            const T32 x_i = x_v[v][k];
-            const T32 rsqrt = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(kw::round_to<T>(x_i * x_i) + alpha_i)));
-            const T32 product = kw::round_to<T>(kw::round_to<T>(T32(-0.5) * kw::round_to<T>(rounded * x_i)) *
-                kw::round_to<T>(kw::round_to<T>(rsqrt * rsqrt) * rsqrt));
-            grad_alpha_slices_part += product;
-            v8_slices_terms[k] = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rsqrt)));
-            v9_slices_terms[k] = d_y_i;
-            grad_x_v[k] = T(kw::round_to<T>(rounded * rsqrt) + kw::round_to<T>(T32(2.0) * kw::round_to<T>(product *
-                x_i)));
+            const T32 rsqrt = kw::round_to<T>(kw::rsqrt(T32(sum_v[k])));
+            product_5_v[k] = T(kw::round_to<T>(rsqrt * rsqrt) * rsqrt);
+            product_6_v[k] = T(T32(rounded_v[k]) * rsqrt);
+            product_7_v[k] = T(T32(x_v[v][k]) * rsqrt);
+            v9_slices_terms[k] = TW32(d_y_v[v][k]);
           }
+          const auto product_8_v = kw::products<T, kVector>(product_4_v, product_5_v, whole);
+          const auto product_9_v = kw::products<TW, kVector>(d_y_v[v], product_7_v, whole);
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            grad_alpha_slices_part += T32(product_8_v[k]);
+            v8_slices_terms[k] = TW32(product_9_v[k]);
+          }
+          const auto product_10_v = kw::products<T, kVector>(product_8_v, x_v[v], whole);
+          const auto product_11_v = kw::products<T, kVector>(T(T32(2.0)), product_10_v, whole);
+          const auto grad_x_v = kw::sums<T, kVector>(product_6_v, product_11_v, whole);
           grad_alpha_slices_total += grad_alpha_slices_part;
           v8_slices_sums.add(tile, v, element, v8_slices_terms);
           v9_slices_sums.add(tile, v, element, v9_slices_terms);

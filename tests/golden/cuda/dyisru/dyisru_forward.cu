@@ -68,18 +68,20 @@ KW_DEVICE void dyisru_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_hidden = first_i_hidden_v[v];
+      const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+      const auto sum_v = kw::sums<T, kVector>(product_v, T(alpha_i), whole);
+      kw::Vector<T, kVector> rsqrt_v;
       const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
       const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
-      kw::Vector<TW, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 x_i = x_v[v][k];
-        const T32 rsqrt = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(kw::round_to<T>(x_i * x_i) + alpha_i)));
-        const TW32 product = kw::round_to<TW>(TW32(weight_v[k]) * TW32(kw::round_to<T>(x_i * rsqrt)));
-        y_v[k] = TW(product + TW32(bias_v[k]));
+        rsqrt_v[k] = T(kw::rsqrt(T32(sum_v[k])));
       }
+      const auto product_2_v = kw::products<T, kVector>(x_v[v], rsqrt_v, whole);
+      const auto product_3_v = kw::products<TW, kVector>(weight_v, product_2_v, whole);
+      const auto y_v = kw::sums<TW, kVector>(product_3_v, bias_v, whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
@@ -113,18 +115,20 @@ KW_DEVICE void dyisru_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
     const bool whole = v < kVectors;
     const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_hidden < end : edge) {
+      const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+      const auto sum_v = kw::sums<T, kVector>(product_v, T(alpha_i), whole);
+      kw::Vector<T, kVector> rsqrt_v;
       const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
       const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
-      kw::Vector<TW, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 x_i = x_v[v][k];
-        const T32 rsqrt = kw::round_to<T>(kw::rsqrt(kw::round_to<T>(kw::round_to<T>(x_i * x_i) + alpha_i)));
-        const TW32 product = kw::round_to<TW>(TW32(weight_v[k]) * TW32(kw::round_to<T>(x_i * rsqrt)));
-        y_v[k] = TW(product + TW32(bias_v[k]));
+        rsqrt_v[k] = T(kw::rsqrt(T32(sum_v[k])));
       }
+      const auto product_2_v = kw::products<T, kVector>(x_v[v], rsqrt_v, whole);
+      const auto product_3_v = kw::products<TW, kVector>(weight_v, product_2_v, whole);
+      const auto y_v = kw::sums<TW, kVector>(product_3_v, bias_v, whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }

@@ -177,22 +177,27 @@ KW_DEVICE void dyt_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v = kw::products<WT, kVector>(d_y_v[v], weight_v, whole);
+          const auto product_2_v = kw::products<WT, kVector>(W(alpha_i), x_v[v], whole);
+          kw::Vector<WT, kVector> rounded_v;
           WT32 grad_alpha_slices_part = 0;
           kw::Vector<WT32, kVector> v6_slices_terms;
           kw::Vector<WT32, kVector> v7_slices_terms;
-          kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const WT32 d_y_i = d_y_v[v][k];
-            const T32 x_i = x_v[v][k];
-            const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_i))));
-            const WT32 product = kw::round_to<WT>(d_y_i * WT32(weight_v[k])) * (WT32(1.0) - tanh * tanh);
-            const WT32 rounded = kw::round_to<WT>(product);
-            grad_alpha_slices_part += kw::round_to<WT>(rounded * WT32(x_i));
+            const WT32 tanh = kw::round_to<WT>(kw::tanh(WT32(product_2_v[k])));
+            rounded_v[k] = WT(WT32(product_v[k]) * (WT32(1.0) - tanh * tanh));
             v6_slices_terms[k] = kw::round_to<WT>(d_y_i * tanh);
             v7_slices_terms[k] = d_y_i;
-            grad_x_v[k] = T(T32(kw::round_to<WT>(rounded * WT32(alpha_i))));
           }
+          const auto product_3_v = kw::products<WT, kVector>(rounded_v, x_v[v], whole);
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            grad_alpha_slices_part += WT32(product_3_v[k]);
+          }
+          const auto product_4_v = kw::products<WT, kVector>(rounded_v, W(alpha_i), whole);
+          const auto grad_x_v = kw::rounded<T, kVector>(product_4_v, whole);
           grad_alpha_slices_total += grad_alpha_slices_part;
           v6_slices_sums.add(tile, v, element, v6_slices_terms);
           v7_slices_sums.add(tile, v, element, v7_slices_terms);

@@ -69,16 +69,18 @@ KW_DEVICE void dyt_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<const W
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_hidden = first_i_hidden_v[v];
+      const auto product_v = kw::products<WT, kVector>(W(alpha_i), x_v[v], whole);
+      kw::Vector<WT, kVector> tanh_v;
       const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
       const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
-      kw::Vector<WT, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_v[v][k]))));
-        y_v[k] = WT(kw::round_to<WT>(WT32(weight_v[k]) * tanh) + WT32(bias_v[k]));
+        tanh_v[k] = WT(kw::tanh(WT32(product_v[k])));
       }
+      const auto product_2_v = kw::products<WT, kVector>(weight_v, tanh_v, whole);
+      const auto y_v = kw::sums<WT, kVector>(product_2_v, bias_v, whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }
@@ -112,16 +114,18 @@ KW_DEVICE void dyt_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tensor
     const bool whole = v < kVectors;
     const Index first_i_hidden = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_hidden < end : edge) {
+      const auto product_v = kw::products<WT, kVector>(W(alpha_i), x_v[v], whole);
+      kw::Vector<WT, kVector> tanh_v;
       const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(first_i_hidden), whole);
       const auto bias_v = kRagged && whole ? kw::load_anywhere<kVector>(bias.at(0), first_i_hidden,
           static_cast<Index>(hidden)) : kw::load_piece<kVector>(bias.at(first_i_hidden), whole);
-      kw::Vector<WT, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const WT32 tanh = kw::round_to<WT>(kw::tanh(kw::round_to<WT>(WT32(alpha_i) * WT32(x_v[v][k]))));
-        y_v[k] = WT(kw::round_to<WT>(WT32(weight_v[k]) * tanh) + WT32(bias_v[k]));
+        tanh_v[k] = WT(kw::tanh(WT32(product_v[k])));
       }
+      const auto product_2_v = kw::products<WT, kVector>(weight_v, tanh_v, whole);
+      const auto y_v = kw::sums<WT, kVector>(product_2_v, bias_v, whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_hidden), y_v, whole);
     }
   }

@@ -142,8 +142,6 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     kw::Vector<WT, kVector> d_y0_v[kPieces];
     kw::Vector<T, kVector> y1_v[kPieces];
     kw::Vector<T, kVector> d_y1_v[kPieces];
-    constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    float rounded_kept[kPieces][kVector];
     if constexpr (kAhead) {
       if constexpr (kRagged) {
         if (edge) {
@@ -204,16 +202,21 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v = kw::products<WT, kVector>(d_y0_v[v], weight_v, whole);
+          const auto rounded_v = kw::rounded<T, kVector>(product_v, whole);
+          kw::Vector<T, kVector> h_2_2_v;
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const WT32 d_y0_i = d_y0_v[v][k];
-            const float rounded = kw::round_via<WT, T>(d_y0_i * WT32(weight_v[k]));
-            if (kKeep) rounded_kept[v][k] = rounded;
             const float h = y1_v[v][k];
             const float h_2 = h * rstd_i;
-            sum_part += rounded * h_2;
-            grad_weight_slices_terms[k] = kw::round_to<WT>(d_y0_i * WT32(kw::round_to<T>(h_2)));
+            h_2_2_v[k] = T(h_2);
+            sum_part += float(rounded_v[k]) * h_2;
+          }
+          const auto product_2_v = kw::products<WT, kVector>(d_y0_v[v], h_2_2_v, whole);
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            grad_weight_slices_terms[k] = WT32(product_2_v[k]);
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
@@ -226,10 +229,10 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
     else
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts));
     turn = 1 - turn;
-    const float product = -0.5f * sum;
-    const float product_2 = rstd_i * rstd_i;
-    const float product_3 = product * product_2;
-    const float quotient = kw::divide(product_3, float(hidden));
+    const float product_3 = -0.5f * sum;
+    const float product_4 = rstd_i * rstd_i;
+    const float product_5 = product_3 * product_4;
+    const float quotient = kw::divide(product_5, float(hidden));
     const float factor = 2.0f * quotient;
     lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -260,20 +263,18 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
-          kw::Vector<T, kVector> grad_x_v;
-          kw::Vector<T, kVector> grad_residual_v;
+          const auto product_v_2 = kw::products<WT, kVector>(d_y0_v[v], weight_v, whole);
+          const auto rounded_v_2 = kw::rounded<T, kVector>(product_v_2, whole);
+          kw::Vector<T, kVector> d_h_2_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y0_v[v][k]) *
-                WT32(weight_v[k]));
             const float h = y1_v[v][k];
-            const float d_h = rounded * rstd_i + h * factor;
-            const T32 d_residual = kw::round_to<T>(T32(d_y1_v[v][k]) + kw::round_to<T>(d_h));
-            grad_x_v[k] = T(d_residual);
-            grad_residual_v[k] = T(d_residual);
+            const float d_h = float(rounded_v_2[k]) * rstd_i + h * factor;
+            d_h_2_v[k] = T(d_h);
           }
+          const auto grad_x_v = kw::sums<T, kVector>(d_y1_v[v], d_h_2_v, whole);
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);
-          kw::store_piece(grad_residual.at(i_batch, i_seq, element), grad_residual_v, whole);
+          kw::store_piece(grad_residual.at(i_batch, i_seq, element), grad_x_v, whole);
         }
       }
     }

@@ -81,13 +81,11 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
-        kw::Vector<T, kVector> y1_v;
+        const auto y1_v = kw::sums<T, kVector>(residual_v[v], x_v[v], whole);
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
-          const float h = residual_2;
+          const float h = y1_v[k];
           mean_sum_part += h * h;
-          y1_v[k] = T(residual_2);
         }
         kw::store_piece(y1.at(i_batch, i_seq, element), y1_v, whole);
       }
@@ -130,16 +128,17 @@ KW_DEVICE void fused_add_rms_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Ten
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
+        const auto y1_v_2 = kw::sums<T, kVector>(residual_v[v], x_v[v], whole);
+        kw::Vector<T, kVector> h_2_2_v;
         const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
             static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
-        kw::Vector<WT, kVector> y0_v;
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          const T32 residual_2 = kw::round_to<T>(T32(residual_v[v][k]) + T32(x_v[v][k]));
-          const float h = residual_2;
+          const float h = y1_v_2[k];
           const float h_2 = h * rstd_i;
-          y0_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(h_2)));
+          h_2_2_v[k] = T(h_2);
         }
+        const auto y0_v = kw::products<WT, kVector>(weight_v, h_2_2_v, whole);
         kw::store_piece(y0.at(i_batch, i_seq, element), y0_v, whole);
       }
     }

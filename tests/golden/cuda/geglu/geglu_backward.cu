@@ -74,28 +74,28 @@ KW_DEVICE void geglu_backward_elements(kw::Tensor<const T, 3> x, kw::Tensor<cons
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_half = first_i_half_v[v];
-      kw::Vector<T, kVector> grad_x_v;
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], x_v[v], whole);
+      kw::Vector<T, kVector> rounded_2_v;
       kw::Vector<T, kVector> grad_x_v_2;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 rounded = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
+        const T32 rounded = product_v[k];
         const T32 x_i = x_v_2[v][k];
-        const T32 product = x_i * x_i;
-        const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
-        const T32 tanh = kw::tanh(product_2);
+        const T32 product_2 = x_i * x_i;
+        const T32 product_3 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product_2 * x_i));
+        const T32 tanh = kw::tanh(product_3);
         const T32 sum = T32(1.0) + tanh;
-        const T32 product_3 = T32(0.5) * x_i;
-        const T32 product_4 = rounded * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-        const T32 product_5 = product_4 * T32(0.044715);
-        const T32 sum_2 = rounded * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+        const T32 product_4 = T32(0.5) * x_i;
+        const T32 product_5 = rounded * product_4 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_6 = product_5 * T32(0.044715);
+        const T32 sum_2 = rounded * sum * T32(0.5) + product_5 + product_6 * product_2 + T32(2.0) * (product_6 * x_i *
             x_i);
-        grad_x_v[k] = T(sum_2);
-        grad_x_v_2[k] = T(product_3 * sum);
+        rounded_2_v[k] = T(product_4 * sum);
+        grad_x_v_2[k] = T(sum_2);
       }
-      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, whole);
-      grad_x_v_2 = kw::products(grad_x_v_2, d_y_v[v], whole);
-      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, whole);
+      const auto grad_x_v = kw::products<T, kVector>(d_y_v[v], rounded_2_v, whole);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v_2, whole);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v, whole);
     }
   }
 }
@@ -132,28 +132,28 @@ KW_DEVICE void geglu_backward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Ten
     const bool whole = v < kVectors;
     const Index first_i_half = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_half < end : edge) {
-      kw::Vector<T, kVector> grad_x_v;
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], x_v[v], whole);
+      kw::Vector<T, kVector> rounded_2_v;
       kw::Vector<T, kVector> grad_x_v_2;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 rounded = kw::round_to<T>(d_y_i * T32(x_v[v][k]));
+        const T32 rounded = product_v[k];
         const T32 x_i = x_v_2[v][k];
-        const T32 product = x_i * x_i;
-        const T32 product_2 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product * x_i));
-        const T32 tanh = kw::tanh(product_2);
+        const T32 product_2 = x_i * x_i;
+        const T32 product_3 = T32(0.7978845608028654) * (x_i + T32(0.044715) * (product_2 * x_i));
+        const T32 tanh = kw::tanh(product_3);
         const T32 sum = T32(1.0) + tanh;
-        const T32 product_3 = T32(0.5) * x_i;
-        const T32 product_4 = rounded * product_3 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
-        const T32 product_5 = product_4 * T32(0.044715);
-        const T32 sum_2 = rounded * sum * T32(0.5) + product_4 + product_5 * product + T32(2.0) * (product_5 * x_i *
+        const T32 product_4 = T32(0.5) * x_i;
+        const T32 product_5 = rounded * product_4 * (T32(1.0) - tanh * tanh) * T32(0.7978845608028654);
+        const T32 product_6 = product_5 * T32(0.044715);
+        const T32 sum_2 = rounded * sum * T32(0.5) + product_5 + product_6 * product_2 + T32(2.0) * (product_6 * x_i *
             x_i);
-        grad_x_v[k] = T(sum_2);
-        grad_x_v_2[k] = T(product_3 * sum);
+        rounded_2_v[k] = T(product_4 * sum);
+        grad_x_v_2[k] = T(sum_2);
       }
-      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v, whole);
-      grad_x_v_2 = kw::products(grad_x_v_2, d_y_v[v], whole);
-      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v_2, whole);
+      const auto grad_x_v = kw::products<T, kVector>(d_y_v[v], rounded_2_v, whole);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half), grad_x_v_2, whole);
+      kw::store_piece(grad_x.at(i_batch, i_seq, first_i_half + x_2 / 2), grad_x_v, whole);
     }
   }
 }

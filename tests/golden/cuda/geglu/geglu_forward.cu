@@ -64,14 +64,14 @@ KW_DEVICE void geglu_forward_elements(kw::Tensor<const T, 3> x, kw::Tensor<T, 3>
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_x_2_2 = first_i_x_2_2_v[v];
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> rounded_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 x_i = x_v[v][k];
         const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-        y_v[k] = T(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
+        rounded_v[k] = T(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
       }
-      y_v = kw::products(y_v, x_v_2[v], whole);
+      const auto y_v = kw::products<T, kVector>(rounded_v, x_v_2[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_x_2_2), y_v, whole);
     }
   }
@@ -107,14 +107,14 @@ KW_DEVICE void geglu_forward_elements_by_rows(kw::Tensor<const T, 3> x, kw::Tens
     const bool whole = v < kVectors;
     const Index first_i_x_2_2 = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_x_2_2 < end : edge) {
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> rounded_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 product = T32(0.7978845608028654) * (x_i + T32(0.044715) * (x_i * x_i * x_i));
-        y_v[k] = T(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
+        rounded_v[k] = T(x_i * (T32(0.5) + T32(0.5) * kw::tanh(product)));
       }
-      y_v = kw::products(y_v, x_v_2[v], whole);
+      const auto y_v = kw::products<T, kVector>(rounded_v, x_v_2[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_x_2_2), y_v, whole);
     }
   }

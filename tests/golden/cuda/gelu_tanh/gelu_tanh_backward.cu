@@ -36,8 +36,8 @@ KW_DEVICE void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<
   constexpr bool kRagged = false, whole = true;
   const Index vectors = (rows * cols) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> d_y_v[kPieces];
   kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> d_y_v[kPieces];
   Index row_v[kVectors];
   Index first_col_v[kVectors];
   KW_UNROLL
@@ -47,8 +47,8 @@ KW_DEVICE void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<
       const Index element = vector * kVector;
       const Index row = rows == 1 ? 0 : element / cols;
       const Index first_col = element - row * cols;
-      d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, first_col), whole);
       x_v[v] = kw::load_piece<kVector>(x.at(row, first_col), whole);
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, first_col), whole);
       row_v[v] = row;
       first_col_v[v] = first_col;
     }
@@ -59,24 +59,30 @@ KW_DEVICE void gelu_tanh_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
+      const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+      const auto product_2_v = kw::products<T, kVector>(product_v, x_v[v], whole);
+      const auto product_3_v = kw::products<T, kVector>(T(T32(0.5)), x_v[v], whole);
+      const auto product_4_v = kw::products<T, kVector>(d_y_v[v], product_3_v, whole);
+      kw::Vector<T, kVector> product_5_v;
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 x_i = x_v[v][k];
-        const T32 product = kw::round_to<T>(x_i * x_i);
-        const T32 product_2 = kw::round_to<T>(T32(0.044715) * kw::round_to<T>(product * x_i));
-        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product_2));
+        product_5_v[k] = T(T32(0.044715) * T32(product_2_v[k]));
+      }
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], product_5_v, whole);
+      KW_UNROLL
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
+        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * T32(sum_v[k]));
         const T32 tanh_inner = kw::round_to<T>(kw::tanh(inner));
-        const T32 product_3 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(1.0) + tanh_inner));
-        const T32 product_4 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
-            tanh_inner);
-        const T32 d_inner = kw::round_to<T>(product_4);
-        const T32 product_5 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(product_3 * T32(0.5)) + product_5);
-        const T32 product_6 = kw::round_to<T>(product_5 * T32(0.044715));
-        const T32 product_7 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_6 * x_i) * x_i));
-        grad_x_v[k] = T(kw::round_to<T>(sum + kw::round_to<T>(product_6 * product)) + product_7);
+        const T32 product_6 = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(T32(1.0) + tanh_inner));
+        const T32 d_inner = kw::round_to<T>(T32(product_4_v[k]) * (T32(1.0) - tanh_inner * tanh_inner));
+        const T32 product_7 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
+        const T32 sum_2 = kw::round_to<T>(kw::round_to<T>(product_6 * T32(0.5)) + product_7);
+        const T32 product_8 = kw::round_to<T>(product_7 * T32(0.044715));
+        const T32 sum_3 = kw::round_to<T>(sum_2 + kw::round_to<T>(product_8 * T32(product_v[k])));
+        const T32 x_i = x_v[v][k];
+        const T32 product_9 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_8 * x_i) * x_i));
+        grad_x_v[k] = T(sum_3 + product_9);
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
     }
@@ -94,15 +100,15 @@ KW_DEVICE void gelu_tanh_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw:
   const kw::Edges<kVector, kRagged, Index> edges(grad_x.offset(row, 0), length, start + kw::thread());
   const Index end = edges.end(length);
   const bool edge = edges.at >= 0 && start == 0;
-  kw::Vector<T, kVector> d_y_v[kPieces];
   kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> d_y_v[kPieces];
   KW_UNROLL
   for (int v = 0; v < kPieces; ++v) {
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
-      d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, first_col), whole);
       x_v[v] = kw::load_piece<kVector>(x.at(row, first_col), whole);
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, first_col), whole);
     }
   }
   KW_UNROLL
@@ -110,24 +116,30 @@ KW_DEVICE void gelu_tanh_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw:
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
+      const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+      const auto product_2_v = kw::products<T, kVector>(product_v, x_v[v], whole);
+      const auto product_3_v = kw::products<T, kVector>(T(T32(0.5)), x_v[v], whole);
+      const auto product_4_v = kw::products<T, kVector>(d_y_v[v], product_3_v, whole);
+      kw::Vector<T, kVector> product_5_v;
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 x_i = x_v[v][k];
-        const T32 product = kw::round_to<T>(x_i * x_i);
-        const T32 product_2 = kw::round_to<T>(T32(0.044715) * kw::round_to<T>(product * x_i));
-        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product_2));
+        product_5_v[k] = T(T32(0.044715) * T32(product_2_v[k]));
+      }
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], product_5_v, whole);
+      KW_UNROLL
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
+        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * T32(sum_v[k]));
         const T32 tanh_inner = kw::round_to<T>(kw::tanh(inner));
-        const T32 product_3 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(1.0) + tanh_inner));
-        const T32 product_4 = kw::round_to<T>(d_y_i * kw::round_to<T>(T32(0.5) * x_i)) * (T32(1.0) - tanh_inner *
-            tanh_inner);
-        const T32 d_inner = kw::round_to<T>(product_4);
-        const T32 product_5 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(product_3 * T32(0.5)) + product_5);
-        const T32 product_6 = kw::round_to<T>(product_5 * T32(0.044715));
-        const T32 product_7 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_6 * x_i) * x_i));
-        grad_x_v[k] = T(kw::round_to<T>(sum + kw::round_to<T>(product_6 * product)) + product_7);
+        const T32 product_6 = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(T32(1.0) + tanh_inner));
+        const T32 d_inner = kw::round_to<T>(T32(product_4_v[k]) * (T32(1.0) - tanh_inner * tanh_inner));
+        const T32 product_7 = kw::round_to<T>(d_inner * T32(0.7978845608028654));
+        const T32 sum_2 = kw::round_to<T>(kw::round_to<T>(product_6 * T32(0.5)) + product_7);
+        const T32 product_8 = kw::round_to<T>(product_7 * T32(0.044715));
+        const T32 sum_3 = kw::round_to<T>(sum_2 + kw::round_to<T>(product_8 * T32(product_v[k])));
+        const T32 x_i = x_v[v][k];
+        const T32 product_9 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(kw::round_to<T>(product_8 * x_i) * x_i));
+        grad_x_v[k] = T(sum_3 + product_9);
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
     }

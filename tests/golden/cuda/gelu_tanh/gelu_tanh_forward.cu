@@ -51,14 +51,23 @@ KW_DEVICE void gelu_tanh_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
-      kw::Vector<T, kVector> y_v;
+      const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+      const auto product_2_v = kw::products<T, kVector>(product_v, x_v[v], whole);
+      kw::Vector<T, kVector> product_3_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 x_i = x_v[v][k];
-        const T32 product = kw::round_to<T>(T32(0.044715) * kw::round_to<T>(kw::round_to<T>(x_i * x_i) * x_i));
-        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product));
-        y_v[k] = T(kw::round_to<T>(T32(0.5) * x_i) * kw::round_to<T>(T32(1.0) + kw::round_to<T>(kw::tanh(inner))));
+        product_3_v[k] = T(T32(0.044715) * T32(product_2_v[k]));
       }
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], product_3_v, whole);
+      kw::Vector<T, kVector> tanh_inner_v;
+      KW_UNROLL
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
+        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * T32(sum_v[k]));
+        tanh_inner_v[k] = T(kw::tanh(inner));
+      }
+      const auto product_4_v = kw::products<T, kVector>(T(T32(0.5)), x_v[v], whole);
+      const auto sum_2_v = kw::sums<T, kVector>(T(T32(1.0)), tanh_inner_v, whole);
+      const auto y_v = kw::products<T, kVector>(product_4_v, sum_2_v, whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
@@ -89,14 +98,23 @@ KW_DEVICE void gelu_tanh_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
-      kw::Vector<T, kVector> y_v;
+      const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
+      const auto product_2_v = kw::products<T, kVector>(product_v, x_v[v], whole);
+      kw::Vector<T, kVector> product_3_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 x_i = x_v[v][k];
-        const T32 product = kw::round_to<T>(T32(0.044715) * kw::round_to<T>(kw::round_to<T>(x_i * x_i) * x_i));
-        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * kw::round_to<T>(x_i + product));
-        y_v[k] = T(kw::round_to<T>(T32(0.5) * x_i) * kw::round_to<T>(T32(1.0) + kw::round_to<T>(kw::tanh(inner))));
+        product_3_v[k] = T(T32(0.044715) * T32(product_2_v[k]));
       }
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], product_3_v, whole);
+      kw::Vector<T, kVector> tanh_inner_v;
+      KW_UNROLL
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
+        const T32 inner = kw::round_to<T>(T32(0.7978845608028654) * T32(sum_v[k]));
+        tanh_inner_v[k] = T(kw::tanh(inner));
+      }
+      const auto product_4_v = kw::products<T, kVector>(T(T32(0.5)), x_v[v], whole);
+      const auto sum_2_v = kw::sums<T, kVector>(T(T32(1.0)), tanh_inner_v, whole);
+      const auto y_v = kw::products<T, kVector>(product_4_v, sum_2_v, whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }

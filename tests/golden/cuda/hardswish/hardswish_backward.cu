@@ -37,8 +37,8 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
   constexpr bool kRagged = false, whole = true;
   const Index vectors = (batch * channels * height * width) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> d_y_v[kPieces];
   kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> d_y_v[kPieces];
   Index i_batch_v[kVectors];
   Index channel_v[kVectors];
   Index i_height_v[kVectors];
@@ -52,8 +52,8 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index channel = channels == 1 ? 0 : element / (height * width) - i_batch * channels;
       const Index i_height = height == 1 ? 0 : element / width - (i_batch * channels + channel) * height;
       const Index first_i_width = element - ((i_batch * channels + channel) * height + i_height) * width;
-      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, channel, i_height, first_i_width), whole);
       x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, channel, i_height, first_i_width), whole);
       i_batch_v[v] = i_batch;
       channel_v[v] = channel;
       i_height_v[v] = i_height;
@@ -68,17 +68,16 @@ KW_DEVICE void hardswish_backward_elements(kw::Tensor<const T, 4> x, kw::Tensor<
       const Index channel = channel_v[v];
       const Index i_height = i_height_v[v];
       const Index first_i_width = first_i_width_v[v];
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], T(T32(3.0)), whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 quotient = kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), T32(6.0)));
-        const T32 x_i = x_v[v][k];
-        const T32 sum = kw::round_to<T>(x_i + T32(3.0));
-        const bool holds = T32(6.0) <= sum;
-        const bool holds_2 = sum <= T32(0.0);
-        const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
-        const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
-        grad_x_v[k] = T(product + chosen);
+        const bool holds = T32(6.0) <= T32(sum_v[k]);
+        const bool holds_2 = T32(sum_v[k]) <= T32(0.0);
+        const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : T32(sum_v[k])));
+        const T32 chosen = holds ? T32(0.0) : kw::round_to<T>(quotient * T32(x_v[v][k]));
+        grad_x_v[k] = T(product + (holds_2 ? T32(0.0) : chosen));
       }
       kw::store_piece(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, whole);
     }
@@ -100,15 +99,15 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
       kw::thread());
   const Index end = edges.end(length);
   const bool edge = edges.at >= 0 && start == 0;
-  kw::Vector<T, kVector> d_y_v[kPieces];
   kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> d_y_v[kPieces];
   KW_UNROLL
   for (int v = 0; v < kPieces; ++v) {
     const bool whole = v < kVectors;
     const Index first_i_width = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_width < end : edge) {
-      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, channel, i_height, first_i_width), whole);
       x_v[v] = kw::load_piece<kVector>(x.at(i_batch, channel, i_height, first_i_width), whole);
+      d_y_v[v] = kw::load_piece<kVector>(d_y.at(i_batch, channel, i_height, first_i_width), whole);
     }
   }
   KW_UNROLL
@@ -116,17 +115,16 @@ KW_DEVICE void hardswish_backward_elements_by_rows(kw::Tensor<const T, 4> x, kw:
     const bool whole = v < kVectors;
     const Index first_i_width = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_width < end : edge) {
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], T(T32(3.0)), whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 quotient = kw::round_to<T>(kw::divide(T32(d_y_v[v][k]), T32(6.0)));
-        const T32 x_i = x_v[v][k];
-        const T32 sum = kw::round_to<T>(x_i + T32(3.0));
-        const bool holds = T32(6.0) <= sum;
-        const bool holds_2 = sum <= T32(0.0);
-        const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : sum));
-        const T32 chosen = holds_2 ? T32(0.0) : holds ? T32(0.0) : kw::round_to<T>(quotient * x_i);
-        grad_x_v[k] = T(product + chosen);
+        const bool holds = T32(6.0) <= T32(sum_v[k]);
+        const bool holds_2 = T32(sum_v[k]) <= T32(0.0);
+        const T32 product = kw::round_to<T>(quotient * (holds ? T32(6.0) : holds_2 ? T32(0.0) : T32(sum_v[k])));
+        const T32 chosen = holds ? T32(0.0) : kw::round_to<T>(quotient * T32(x_v[v][k]));
+        grad_x_v[k] = T(product + (holds_2 ? T32(0.0) : chosen));
       }
       kw::store_piece(grad_x.at(i_batch, channel, i_height, first_i_width), grad_x_v, whole);
     }

@@ -60,13 +60,12 @@ KW_DEVICE void hardswish_forward_elements(kw::Tensor<const T, 4> x, kw::Tensor<T
       const Index channel = channel_v[v];
       const Index i_height = i_height_v[v];
       const Index first_i_width = first_i_width_v[v];
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], T(T32(3.0)), whole);
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 x_i = x_v[v][k];
-        const T32 sum = kw::round_to<T>(x_i + T32(3.0));
-        const T32 chosen = T32(6.0) <= sum ? T32(6.0) : sum <= T32(0.0) ? T32(0.0) : sum;
-        y_v[k] = T(kw::divide(kw::round_to<T>(x_i * chosen), T32(6.0)));
+        const T32 chosen = T32(6.0) <= T32(sum_v[k]) ? T32(6.0) : T32(sum_v[k]) <= T32(0.0) ? T32(0.0) : T32(sum_v[k]);
+        y_v[k] = T(kw::divide(kw::round_to<T>(T32(x_v[v][k]) * chosen), T32(6.0)));
       }
       kw::store_piece(y.at(i_batch, channel, i_height, first_i_width), y_v, whole);
     }
@@ -100,13 +99,12 @@ KW_DEVICE void hardswish_forward_elements_by_rows(kw::Tensor<const T, 4> x, kw::
     const bool whole = v < kVectors;
     const Index first_i_width = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_width < end : edge) {
+      const auto sum_v = kw::sums<T, kVector>(x_v[v], T(T32(3.0)), whole);
       kw::Vector<T, kVector> y_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 x_i = x_v[v][k];
-        const T32 sum = kw::round_to<T>(x_i + T32(3.0));
-        const T32 chosen = T32(6.0) <= sum ? T32(6.0) : sum <= T32(0.0) ? T32(0.0) : sum;
-        y_v[k] = T(kw::divide(kw::round_to<T>(x_i * chosen), T32(6.0)));
+        const T32 chosen = T32(6.0) <= T32(sum_v[k]) ? T32(6.0) : T32(sum_v[k]) <= T32(0.0) ? T32(0.0) : T32(sum_v[k]);
+        y_v[k] = T(kw::divide(kw::round_to<T>(T32(x_v[v][k]) * chosen), T32(6.0)));
       }
       kw::store_piece(y.at(i_batch, channel, i_height, first_i_width), y_v, whole);
     }

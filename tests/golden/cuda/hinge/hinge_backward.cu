@@ -59,16 +59,15 @@ KW_DEVICE void hinge_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
+      const auto product_v = kw::products<T, kVector>(pred_v[v], target_v[v], whole);
+      const auto difference_v = kw::differences<T, kVector>(T(T32(1.0)), product_v, whole);
       kw::Vector<T, kVector> grad_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 pred_i = pred_v[v][k];
-        const T32 target_i = target_v[v][k];
-        const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(pred_i * target_i));
-        const T32 chosen = difference < T32(0.0) ? T32(0.0) : quotient;
-        grad_pred_v[k] = T(-kw::round_to<T>(chosen * target_i));
-        grad_target_v[k] = T(-kw::round_to<T>(chosen * pred_i));
+        const T32 chosen = T32(difference_v[k]) < T32(0.0) ? T32(0.0) : quotient;
+        grad_pred_v[k] = T(-kw::round_to<T>(chosen * T32(target_v[v][k])));
+        grad_target_v[k] = T(-kw::round_to<T>(chosen * T32(pred_v[v][k])));
       }
       kw::store_piece(grad_pred.at(row, first_col), grad_pred_v, whole);
       kw::store_piece(grad_target.at(row, first_col), grad_target_v, whole);
@@ -106,16 +105,15 @@ KW_DEVICE void hinge_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
+      const auto product_v = kw::products<T, kVector>(pred_v[v], target_v[v], whole);
+      const auto difference_v = kw::differences<T, kVector>(T(T32(1.0)), product_v, whole);
       kw::Vector<T, kVector> grad_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 pred_i = pred_v[v][k];
-        const T32 target_i = target_v[v][k];
-        const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(pred_i * target_i));
-        const T32 chosen = difference < T32(0.0) ? T32(0.0) : quotient;
-        grad_pred_v[k] = T(-kw::round_to<T>(chosen * target_i));
-        grad_target_v[k] = T(-kw::round_to<T>(chosen * pred_i));
+        const T32 chosen = T32(difference_v[k]) < T32(0.0) ? T32(0.0) : quotient;
+        grad_pred_v[k] = T(-kw::round_to<T>(chosen * T32(target_v[v][k])));
+        grad_target_v[k] = T(-kw::round_to<T>(chosen * T32(pred_v[v][k])));
       }
       kw::store_piece(grad_pred.at(row, first_col), grad_pred_v, whole);
       kw::store_piece(grad_target.at(row, first_col), grad_target_v, whole);

@@ -52,11 +52,12 @@ KW_DEVICE void hinge_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
+        const auto product_v = kw::products<T, kVector>(pred_v[v], target_v[v], whole);
+        const auto difference_v = kw::differences<T, kVector>(T(T32(1.0)), product_v, whole);
         T32 y_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 difference = kw::round_to<T>(T32(1.0) - kw::round_to<T>(T32(pred_v[v][k]) * T32(target_v[v][k])));
-          y_slices_part += kw::maximum(difference, T32(0.0));
+          y_slices_part += kw::maximum(T32(difference_v[k]), T32(0.0));
         }
         y_slices_total += y_slices_part;
       }

@@ -67,18 +67,18 @@ KW_DEVICE void huber_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<c
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
+      const auto difference_v = kw::differences<T, kVector>(pred_v[v], target_v[v], whole);
       kw::Vector<T, kVector> grad_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 difference = kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k]));
-        const T32 error = kw::abs(difference);
+        const T32 error = kw::abs(T32(difference_v[k]));
         const bool holds = error <= delta_2;
         const T32 d_linear = holds ? T32(0.0) : quotient;
         const T32 d_quadratic = holds ? quotient : T32(0.0);
         const T32 product = kw::round_to<T>(kw::round_to<T>(d_quadratic * T32(0.5)) * error);
         const T32 d_error = kw::round_to<T>(kw::round_to<T>(d_linear * delta) + kw::round_to<T>(T32(2.0) * product));
-        const T32 grad_pred_i = kw::round_to<T>(d_error * kw::sign(difference));
+        const T32 grad_pred_i = kw::round_to<T>(d_error * kw::sign(T32(difference_v[k])));
         grad_pred_v[k] = T(grad_pred_i);
         grad_target_v[k] = T(-grad_pred_i);
       }
@@ -119,18 +119,18 @@ KW_DEVICE void huber_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
+      const auto difference_v = kw::differences<T, kVector>(pred_v[v], target_v[v], whole);
       kw::Vector<T, kVector> grad_pred_v;
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 difference = kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k]));
-        const T32 error = kw::abs(difference);
+        const T32 error = kw::abs(T32(difference_v[k]));
         const bool holds = error <= delta_2;
         const T32 d_linear = holds ? T32(0.0) : quotient;
         const T32 d_quadratic = holds ? quotient : T32(0.0);
         const T32 product = kw::round_to<T>(kw::round_to<T>(d_quadratic * T32(0.5)) * error);
         const T32 d_error = kw::round_to<T>(kw::round_to<T>(d_linear * delta) + kw::round_to<T>(T32(2.0) * product));
-        const T32 grad_pred_i = kw::round_to<T>(d_error * kw::sign(difference));
+        const T32 grad_pred_i = kw::round_to<T>(d_error * kw::sign(T32(difference_v[k])));
         grad_pred_v[k] = T(grad_pred_i);
         grad_target_v[k] = T(-grad_pred_i);
       }

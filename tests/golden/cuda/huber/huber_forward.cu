@@ -58,10 +58,11 @@ KW_DEVICE void huber_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<co
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
+        const auto difference_v = kw::differences<T, kVector>(pred_v[v], target_v[v], whole);
         T32 y_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 error = kw::abs(kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k])));
+          const T32 error = kw::abs(T32(difference_v[k]));
           const T32 quadratic = kw::round_to<T>(T32(0.5) * kw::round_to<T>(error * error));
           const T32 linear = kw::round_to<T>(T32(delta) * kw::round_to<T>(error - T32(product)));
           y_slices_part += error <= delta_2 ? quadratic : linear;

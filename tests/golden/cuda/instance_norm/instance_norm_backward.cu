@@ -145,17 +145,24 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
         const bool whole = v < kVectors;
         const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
         if (whole ? element < end : edge) {
+          const auto product_v = kw::products<WT, kVector>(d_y_v[v], W(weight_i), whole);
+          const auto d_normed_v = kw::rounded<T, kVector>(product_v, whole);
+          const auto difference_v = kw::differences<T, kVector>(x_v[v], T(mean_i), whole);
+          kw::Vector<T, kVector> normed_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const WT32 d_y_i = d_y_v[v][k];
-            const T32 d_normed = kw::round_via<WT, T>(d_y_i * WT32(weight_i));
-            const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
-            const T32 quotient = kw::round_to<T>(kw::divide(d_normed, std_i));
+            const T32 quotient = kw::round_to<T>(kw::divide(T32(d_normed_v[k]), std_i));
             if (kKeep) quotient_kept[v][k] = quotient;
-            sum_sum_part += kw::round_to<T>(d_normed * normed);
+            normed_v[k] = T(kw::divide(T32(difference_v[k]), std_i));
             sum_2_sum_part += quotient;
-            grad_weight_slices_part_2 += kw::round_to<WT>(d_y_i * WT32(normed));
-            grad_bias_slices_part_2 += d_y_i;
+            grad_bias_slices_part_2 += WT32(d_y_v[v][k]);
+          }
+          const auto product_2_v = kw::products<T, kVector>(d_normed_v, normed_v, whole);
+          const auto product_3_v = kw::products<WT, kVector>(d_y_v[v], normed_v, whole);
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            sum_sum_part += T32(product_2_v[k]);
+            grad_weight_slices_part_2 += WT32(product_3_v[k]);
           }
         }
       }
@@ -204,12 +211,12 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
     const T32 sum_2 = kw::round_to<T>(sum_2_sum);
     const T32 mean_2_i = kw::load(mean_2.at(i_batch, channel));
     const T32 quotient_2 = kw::round_to<T>(kw::divide(sum, std_i));
-    const T32 product = kw::round_to<T>(T32(2.0) * std_i);
-    const T32 quotient_3 = kw::round_to<T>(kw::divide(quotient_2, product));
+    const T32 product_4 = kw::round_to<T>(T32(2.0) * std_i);
+    const T32 quotient_3 = kw::round_to<T>(kw::divide(quotient_2, product_4));
     const T32 d_var = -quotient_3;
     const T32 quotient_4 = kw::divide(d_var, T32(height * width));
     const T32 factor = T32(2.0) * quotient_4;
-    const T32 product_2 = T32(0.0) * quotient_4;
+    const T32 product_5 = T32(0.0) * quotient_4;
     const T32 quotient_5 = kw::round_to<T>(kw::divide(sum_2, T32(height * width)));
     for (Index tile = kw::warp(); tile < tiles; tile += kw::warps()) {
       const Index part = part_of(tile), in_part = tile - part * part_tiles;
@@ -247,14 +254,16 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
         const bool whole = v < kVectors;
         const Index element = whole ? ((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head : edges.at;
         if (whole ? element < end : edge) {
-          kw::Vector<T, kVector> grad_x_v;
+          const auto product_v_2 = kw::products<WT, kVector>(d_y_v[v], W(weight_i), whole);
+          const auto d_normed_v_2 = kw::rounded<T, kVector>(product_v_2, whole);
+          kw::Vector<T, kVector> sum_3_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 d_normed = kw::round_via<WT, T>(WT32(d_y_v[v][k]) * WT32(weight_i));
-            const T32 quotient = kKeep ? quotient_kept[v][k] : kw::round_to<T>(kw::divide(d_normed, std_i));
-            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * factor - product_2);
-            grad_x_v[k] = T(kw::round_to<T>(quotient + rounded) - quotient_5);
+            const T32 quotient = kKeep ? quotient_kept[v][k] : kw::round_to<T>(kw::divide(T32(d_normed_v_2[k]), std_i));
+            const T32 rounded = kw::round_to<T>((T32(x_v[v][k]) - mean_2_i) * factor - product_5);
+            sum_3_v[k] = T(quotient + rounded);
           }
+          const auto grad_x_v = kw::differences<T, kVector>(sum_3_v, T(quotient_5), whole);
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);
         }
       }

@@ -183,12 +183,14 @@ KW_DEVICE void instance_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<c
       if (whole ? element < end : edge && tile == 0) {
         const Index i_height = height == 1 ? 0 : element / width;
         const Index first_i_width = element - i_height * width;
-        kw::Vector<WT, kVector> y_v;
+        const auto difference_2_v = kw::differences<T, kVector>(x_v[v], T(mean_i), whole);
+        kw::Vector<T, kVector> normed_v;
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          const T32 normed = kw::round_to<T>(kw::divide(kw::round_to<T>(T32(x_v[v][k]) - mean_i), std_i));
-          y_v[k] = WT(kw::round_to<WT>(WT32(normed) * WT32(weight_i)) + WT32(bias_i));
+          normed_v[k] = T(kw::divide(T32(difference_2_v[k]), std_i));
         }
+        const auto product_v = kw::products<WT, kVector>(normed_v, W(weight_i), whole);
+        const auto y_v = kw::sums<WT, kVector>(product_v, W(bias_i), whole);
         kw::store_piece(y.at(i_batch, channel, i_height, first_i_width), y_v, whole);
       }
     }

@@ -46,15 +46,15 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
                                      kw::Tensor<T, 2> grad_log_teacher, Index tokens, Index vocab, double beta) {
   constexpr int kVectors = kElements / kVector, kPieces = kVectors;
   constexpr bool kRagged = false, whole = true;
+  const double difference = 1.0 - beta;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
-  const double difference = 1.0 - beta;
   const T32 d_student_kl = kw::round_to<T>(quotient * T32(difference));
   const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
   const Index vectors = (tokens * vocab) / kVector;
   const Index first = static_cast<Index>(kw::block()) * (kw::threads() * kVectors) + kw::thread();
-  kw::Vector<T, kVector> log_student_v[kPieces];
   kw::Vector<T, kVector> log_teacher_v[kPieces];
+  kw::Vector<T, kVector> log_student_v[kPieces];
   Index token_v[kVectors];
   Index first_i_vocab_v[kVectors];
   KW_UNROLL
@@ -64,8 +64,8 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
       const Index element = vector * kVector;
       const Index token = tokens == 1 ? 0 : element / vocab;
       const Index first_i_vocab = element - token * vocab;
-      log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, first_i_vocab), whole);
       log_teacher_v[v] = kw::load_piece<kVector>(log_teacher.at(token, first_i_vocab), whole);
+      log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, first_i_vocab), whole);
       token_v[v] = token;
       first_i_vocab_v[v] = first_i_vocab;
     }
@@ -76,27 +76,38 @@ KW_DEVICE void jsd_backward_elements(kw::Tensor<const T, 2> log_student, kw::Ten
     if (vector < vectors) {
       const Index token = token_v[v];
       const Index first_i_vocab = first_i_vocab_v[v];
+      kw::Vector<T, kVector> log_mixture_v;
+      kw::Vector<T, kVector> product_v;
+      kw::Vector<T, kVector> product_2_v;
       kw::Vector<T, kVector> grad_log_student_v;
       kw::Vector<T, kVector> grad_log_teacher_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 log_student_i = log_student_v[v][k];
-        const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-        const T32 product = kw::round_to<T>(d_student_kl * student);
-        const T32 log_teacher_i = log_teacher_v[v][k];
-        const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
+        const T32 teacher = kw::round_to<T>(kw::exp(T32(log_teacher_v[v][k])));
+        const T32 student = kw::round_to<T>(kw::exp(T32(log_student_v[v][k])));
         const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
             student));
-        const T32 log_mixture = kw::round_to<T>(kw::log(sum));
-        const T32 product_2 = kw::round_to<T>(d_student_kl * kw::round_to<T>(log_student_i - log_mixture));
-        const T32 product_3 = kw::round_to<T>(d_teacher_kl * teacher);
-        const T32 d_log_mixture = kw::round_to<T>(-product - product_3);
+        const T32 d_log_mixture = kw::round_to<T>(-kw::round_to<T>(d_student_kl * student) -
+            kw::round_to<T>(d_teacher_kl * teacher));
         const T32 quotient_2 = kw::round_to<T>(kw::divide(d_log_mixture, sum));
-        const T32 d_student = kw::round_to<T>(product_2 + kw::round_to<T>(quotient_2 * T32(difference)));
-        const T32 product_4 = kw::round_to<T>(d_teacher_kl * kw::round_to<T>(log_teacher_i - log_mixture));
-        const T32 d_teacher = kw::round_to<T>(product_4 + kw::round_to<T>(quotient_2 * T32(beta)));
-        grad_log_student_v[k] = T(product + kw::round_to<T>(d_student * student));
-        grad_log_teacher_v[k] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
+        log_mixture_v[k] = T(kw::log(sum));
+        product_v[k] = T(quotient_2 * T32(difference));
+        product_2_v[k] = T(quotient_2 * T32(beta));
+      }
+      const auto difference_2_v = kw::differences<T, kVector>(log_student_v[v], log_mixture_v, whole);
+      const auto product_3_v = kw::products<T, kVector>(T(d_student_kl), difference_2_v, whole);
+      const auto d_student_v = kw::sums<T, kVector>(product_3_v, product_v, whole);
+      const auto difference_3_v = kw::differences<T, kVector>(log_teacher_v[v], log_mixture_v, whole);
+      const auto product_4_v = kw::products<T, kVector>(T(d_teacher_kl), difference_3_v, whole);
+      const auto d_teacher_v = kw::sums<T, kVector>(product_4_v, product_2_v, whole);
+      KW_UNROLL
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
+        const T32 student = kw::round_to<T>(kw::exp(T32(log_student_v[v][k])));
+        const T32 teacher = kw::round_to<T>(kw::exp(T32(log_teacher_v[v][k])));
+        grad_log_student_v[k] = T(kw::round_to<T>(d_student_kl * student) + kw::round_to<T>(T32(d_student_v[k]) *
+            student));
+        grad_log_teacher_v[k] = T(kw::round_to<T>(d_teacher_kl * teacher) + kw::round_to<T>(T32(d_teacher_v[k]) *
+            teacher));
       }
       kw::store_piece(grad_log_student.at(token, first_i_vocab), grad_log_student_v, whole);
       kw::store_piece(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, whole);
@@ -110,9 +121,9 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
                                              kw::Tensor<T, 2> grad_log_teacher, Index tokens, Index vocab,
                                              double beta) {
   constexpr int kVectors = kElements / kVector, kPieces = kVectors + kRagged;
+  const double difference = 1.0 - beta;
   const T32 d_y_i = kw::load(d_y.at());
   const T32 quotient = kw::round_to<T>(kw::divide(d_y_i, T32(tokens)));
-  const double difference = 1.0 - beta;
   const T32 d_student_kl = kw::round_to<T>(quotient * T32(difference));
   const T32 d_teacher_kl = kw::round_to<T>(quotient * T32(beta));
   const Index length = vocab, share = kw::threads() * kElements;
@@ -122,15 +133,15 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
   const kw::Edges<kVector, kRagged, Index> edges(grad_log_student.offset(token, 0), length, start + kw::thread());
   const Index end = edges.end(length);
   const bool edge = edges.at >= 0 && start == 0;
-  kw::Vector<T, kVector> log_student_v[kPieces];
   kw::Vector<T, kVector> log_teacher_v[kPieces];
+  kw::Vector<T, kVector> log_student_v[kPieces];
   KW_UNROLL
   for (int v = 0; v < kPieces; ++v) {
     const bool whole = v < kVectors;
     const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_vocab < end : edge) {
-      log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, first_i_vocab), whole);
       log_teacher_v[v] = kw::load_piece<kVector>(log_teacher.at(token, first_i_vocab), whole);
+      log_student_v[v] = kw::load_piece<kVector>(log_student.at(token, first_i_vocab), whole);
     }
   }
   KW_UNROLL
@@ -138,27 +149,38 @@ KW_DEVICE void jsd_backward_elements_by_rows(kw::Tensor<const T, 2> log_student,
     const bool whole = v < kVectors;
     const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_vocab < end : edge) {
+      kw::Vector<T, kVector> log_mixture_v;
+      kw::Vector<T, kVector> product_v;
+      kw::Vector<T, kVector> product_2_v;
       kw::Vector<T, kVector> grad_log_student_v;
       kw::Vector<T, kVector> grad_log_teacher_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 log_student_i = log_student_v[v][k];
-        const T32 student = kw::round_to<T>(kw::exp(log_student_i));
-        const T32 product = kw::round_to<T>(d_student_kl * student);
-        const T32 log_teacher_i = log_teacher_v[v][k];
-        const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
+        const T32 teacher = kw::round_to<T>(kw::exp(T32(log_teacher_v[v][k])));
+        const T32 student = kw::round_to<T>(kw::exp(T32(log_student_v[v][k])));
         const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
             student));
-        const T32 log_mixture = kw::round_to<T>(kw::log(sum));
-        const T32 product_2 = kw::round_to<T>(d_student_kl * kw::round_to<T>(log_student_i - log_mixture));
-        const T32 product_3 = kw::round_to<T>(d_teacher_kl * teacher);
-        const T32 d_log_mixture = kw::round_to<T>(-product - product_3);
+        const T32 d_log_mixture = kw::round_to<T>(-kw::round_to<T>(d_student_kl * student) -
+            kw::round_to<T>(d_teacher_kl * teacher));
         const T32 quotient_2 = kw::round_to<T>(kw::divide(d_log_mixture, sum));
-        const T32 d_student = kw::round_to<T>(product_2 + kw::round_to<T>(quotient_2 * T32(difference)));
-        const T32 product_4 = kw::round_to<T>(d_teacher_kl * kw::round_to<T>(log_teacher_i - log_mixture));
-        const T32 d_teacher = kw::round_to<T>(product_4 + kw::round_to<T>(quotient_2 * T32(beta)));
-        grad_log_student_v[k] = T(product + kw::round_to<T>(d_student * student));
-        grad_log_teacher_v[k] = T(product_3 + kw::round_to<T>(d_teacher * teacher));
+        log_mixture_v[k] = T(kw::log(sum));
+        product_v[k] = T(quotient_2 * T32(difference));
+        product_2_v[k] = T(quotient_2 * T32(beta));
+      }
+      const auto difference_2_v = kw::differences<T, kVector>(log_student_v[v], log_mixture_v, whole);
+      const auto product_3_v = kw::products<T, kVector>(T(d_student_kl), difference_2_v, whole);
+      const auto d_student_v = kw::sums<T, kVector>(product_3_v, product_v, whole);
+      const auto difference_3_v = kw::differences<T, kVector>(log_teacher_v[v], log_mixture_v, whole);
+      const auto product_4_v = kw::products<T, kVector>(T(d_teacher_kl), difference_3_v, whole);
+      const auto d_teacher_v = kw::sums<T, kVector>(product_4_v, product_2_v, whole);
+      KW_UNROLL
+      for (int k = 0; k < (whole ? kVector : 1); ++k) {
+        const T32 student = kw::round_to<T>(kw::exp(T32(log_student_v[v][k])));
+        const T32 teacher = kw::round_to<T>(kw::exp(T32(log_teacher_v[v][k])));
+        grad_log_student_v[k] = T(kw::round_to<T>(d_student_kl * student) + kw::round_to<T>(T32(d_student_v[k]) *
+            student));
+        grad_log_teacher_v[k] = T(kw::round_to<T>(d_teacher_kl * teacher) + kw::round_to<T>(T32(d_teacher_v[k]) *
+            teacher));
       }
       kw::store_piece(grad_log_student.at(token, first_i_vocab), grad_log_student_v, whole);
       kw::store_piece(grad_log_teacher.at(token, first_i_vocab), grad_log_teacher_v, whole);

@@ -72,19 +72,23 @@ KW_DEVICE void jsd_forward_rows(kw::Tensor<const T, 2> log_student, kw::Tensor<c
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
+        kw::Vector<T, kVector> log_mixture_v;
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          const T32 log_teacher_i = log_teacher_v[v][k];
-          const T32 teacher = kw::round_to<T>(kw::exp(log_teacher_i));
-          const T32 log_student_i = log_student_v[v][k];
-          const T32 student = kw::round_to<T>(kw::exp(log_student_i));
+          const T32 teacher = kw::round_to<T>(kw::exp(T32(log_teacher_v[v][k])));
+          const T32 student = kw::round_to<T>(kw::exp(T32(log_student_v[v][k])));
           const T32 sum = kw::round_to<T>(kw::round_to<T>(T32(beta) * teacher) + kw::round_to<T>(T32(difference) *
               student));
-          const T32 log_mixture = kw::round_to<T>(kw::log(sum));
-          const T32 product = kw::round_to<T>(teacher * kw::round_to<T>(log_teacher_i - log_mixture));
-          const T32 product_2 = kw::round_to<T>(student * kw::round_to<T>(log_student_i - log_mixture));
-          teacher_kl_i_sum_part += product;
-          student_kl_i_sum_part += product_2;
+          log_mixture_v[k] = T(kw::log(sum));
+        }
+        const auto difference_2_v = kw::differences<T, kVector>(log_teacher_v[v], log_mixture_v, whole);
+        const auto difference_3_v = kw::differences<T, kVector>(log_student_v[v], log_mixture_v, whole);
+        KW_UNROLL
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          const T32 teacher = kw::round_to<T>(kw::exp(T32(log_teacher_v[v][k])));
+          const T32 student = kw::round_to<T>(kw::exp(T32(log_student_v[v][k])));
+          teacher_kl_i_sum_part += kw::round_to<T>(teacher * T32(difference_2_v[k]));
+          student_kl_i_sum_part += kw::round_to<T>(student * T32(difference_3_v[k]));
         }
       }
     }

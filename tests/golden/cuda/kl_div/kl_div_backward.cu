@@ -62,17 +62,19 @@ KW_DEVICE void kl_div_backward_elements(kw::Tensor<const T, 2> log_pred, kw::Ten
     if (vector < vectors) {
       const Index token = token_v[v];
       const Index first_i_vocab = first_i_vocab_v[v];
+      const auto product_v = kw::products<T, kVector>(T(quotient), target_v[v], whole);
+      kw::Vector<T, kVector> sum_v;
       kw::Vector<T, kVector> grad_log_pred_v;
-      kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 target_i = target_v[v][k];
         const T32 chosen = target_i == T32(0.0) ? T32(0.0) : quotient;
         const T32 quotient_2 = kw::round_to<T>(kw::divide(kw::round_to<T>(chosen * target_i), target_i));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
-        grad_log_pred_v[k] = T(-kw::round_to<T>(quotient * target_i));
-        grad_target_v[k] = T(sum - kw::round_to<T>(quotient * T32(log_pred_v[v][k])));
+        sum_v[k] = T(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
+        grad_log_pred_v[k] = T(-T32(product_v[k]));
       }
+      const auto product_2_v = kw::products<T, kVector>(T(quotient), log_pred_v[v], whole);
+      const auto grad_target_v = kw::differences<T, kVector>(sum_v, product_2_v, whole);
       kw::store_piece(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, whole);
       kw::store_piece(grad_target.at(token, first_i_vocab), grad_target_v, whole);
     }
@@ -109,17 +111,19 @@ KW_DEVICE void kl_div_backward_elements_by_rows(kw::Tensor<const T, 2> log_pred,
     const bool whole = v < kVectors;
     const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_vocab < end : edge) {
+      const auto product_v = kw::products<T, kVector>(T(quotient), target_v[v], whole);
+      kw::Vector<T, kVector> sum_v;
       kw::Vector<T, kVector> grad_log_pred_v;
-      kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 target_i = target_v[v][k];
         const T32 chosen = target_i == T32(0.0) ? T32(0.0) : quotient;
         const T32 quotient_2 = kw::round_to<T>(kw::divide(kw::round_to<T>(chosen * target_i), target_i));
-        const T32 sum = kw::round_to<T>(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
-        grad_log_pred_v[k] = T(-kw::round_to<T>(quotient * target_i));
-        grad_target_v[k] = T(sum - kw::round_to<T>(quotient * T32(log_pred_v[v][k])));
+        sum_v[k] = T(kw::round_to<T>(chosen * kw::round_to<T>(kw::log(target_i))) + quotient_2);
+        grad_log_pred_v[k] = T(-T32(product_v[k]));
       }
+      const auto product_2_v = kw::products<T, kVector>(T(quotient), log_pred_v[v], whole);
+      const auto grad_target_v = kw::differences<T, kVector>(sum_v, product_2_v, whole);
       kw::store_piece(grad_log_pred.at(token, first_i_vocab), grad_log_pred_v, whole);
       kw::store_piece(grad_target.at(token, first_i_vocab), grad_target_v, whole);
     }

@@ -54,14 +54,18 @@ KW_DEVICE void kl_div_forward_elements(kw::Tensor<const T, 2> log_pred, kw::Tens
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
+        const auto product_v = kw::products<T, kVector>(target_v[v], log_pred_v[v], whole);
+        kw::Vector<T, kVector> log_target_v;
         T32 v9_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 target_i = target_v[v][k];
-          const T32 product = kw::round_to<T>(target_i * kw::round_to<T>(kw::log(target_i)));
-          const T32 difference = kw::round_to<T>((target_i == T32(0.0) ? T32(0.0) : product) -
-              kw::round_to<T>(target_i * T32(log_pred_v[v][k])));
-          v9_slices_part += difference;
+          log_target_v[k] = T(kw::log(T32(target_v[v][k])));
+        }
+        const auto product_2_v = kw::products<T, kVector>(target_v[v], log_target_v, whole);
+        KW_UNROLL
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          const T32 chosen = T32(target_v[v][k]) == T32(0.0) ? T32(0.0) : T32(product_2_v[k]);
+          v9_slices_part += kw::round_to<T>(chosen - T32(product_v[k]));
         }
         v9_slices_total += v9_slices_part;
       }

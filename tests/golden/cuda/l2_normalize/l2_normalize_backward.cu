@@ -40,18 +40,18 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
   Index lane = kw::thread() % lanes;
   const Index length = cols, points = rows;
   const Index tiles = kStreamed ? (length + kElements * lanes - 1) / (kElements * lanes) : 1;
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>();
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>(cached * static_cast<int>(sizeof(T)));
   Index point = kBlockRow ? kw::block() : kw::block() * (kw::threads() / lanes) + kw::thread() / lanes;
   // Threads without a row go along, over no elements: a warp reduces as a whole.
   const bool inside = kBlockRow || point < points;
   if (!kBlockRow && !inside) point = 0;
   const Index row = point;
-  const kw::Edges<kVector, kRagged, Index> edges(d_y.offset(row, 0), length, lane);
+  const kw::Edges<kVector, kRagged, Index> edges(x.offset(row, 0), length, lane);
   const Index end = inside ? edges.end(length) : -kVector;
   const bool edge = inside && edges.at >= 0;
-  kw::Vector<T, kVector> d_y_v[kPieces];
   kw::Vector<T, kVector> x_v[kPieces];
+  kw::Vector<T, kVector> d_y_v[kPieces];
   const T32 sum_square_i = kw::load(sum_square.at(row));
   const bool holds = sum_square_i == T32(0.0);
   const T32 chosen = holds ? T32(1.0) : sum_square_i;
@@ -68,10 +68,10 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       const Index slot = (tile * kVectors + v) * lanes + lane;
       const Index element = whole ? slot * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
-        d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
-        if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
         x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
         if (kStreamed && whole && slot * kVector < cached) x_v_cache[slot] = x_v[v];
+        d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
+        if (kStreamed && whole && slot * kVector < cached) d_y_v_cache[slot] = d_y_v[v];
       }
     }
     T32 sum_sum_part = 0;
@@ -80,10 +80,15 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
+        kw::Vector<T, kVector> quotient_v;
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          const T32 product = kw::round_to<T>(T32(d_y_v[v][k]) * kw::round_to<T>(kw::divide(T32(x_v[v][k]), max)));
-          sum_sum_part += product;
+          quotient_v[k] = T(kw::divide(T32(x_v[v][k]), max));
+        }
+        const auto product_v = kw::products<T, kVector>(d_y_v[v], quotient_v, whole);
+        KW_UNROLL
+        for (int k = 0; k < (whole ? kVector : 1); ++k) {
+          sum_sum_part += T32(product_v[k]);
         }
       }
     }
@@ -96,13 +101,13 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
     kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
   const T32 sum = kw::round_to<T>(sum_sum);
   const bool holds_2 = rounded < kw::round_to<T>(eps);
-  const T32 quotient = kw::round_to<T>(kw::divide(sum, max));
-  const T32 neg = -quotient;
+  const T32 quotient_2 = kw::round_to<T>(kw::divide(sum, max));
+  const T32 neg = -quotient_2;
   const T32 chosen_3 = holds_2 ? T32(0.0) : neg;
   const T32 chosen_4 = holds ? T32(0.0) : chosen_3;
   const T32 product_2 = T32(2.0) * sqrt;
-  const T32 quotient_2 = kw::divide(chosen_4, product_2);
-  const T32 chosen_5 = holds ? T32(0.0) : quotient_2;
+  const T32 quotient_3 = kw::divide(chosen_4, product_2);
+  const T32 chosen_5 = holds ? T32(0.0) : quotient_3;
   const T32 factor = T32(2.0) * chosen_5;
   lane = kw::anew(lane);
   for (Index tile = 0; tile < tiles; ++tile) {
@@ -114,13 +119,13 @@ KW_DEVICE void l2_normalize_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
         const Index element = whole ? slot * kVector + edges.head : edges.at;
         if (whole ? element < end : edge && tile == 0) {
           if (whole && slot * kVector < cached)
-            d_y_v[v] = d_y_v_cache[slot];
-          else
-            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
-          if (whole && slot * kVector < cached)
             x_v[v] = x_v_cache[slot];
           else
             x_v[v] = kw::load_piece<kVector>(x.at(row, element), whole);
+          if (whole && slot * kVector < cached)
+            d_y_v[v] = d_y_v_cache[slot];
+          else
+            d_y_v[v] = kw::load_piece<kVector>(d_y.at(row, element), whole);
         }
       }
     }

@@ -58,17 +58,18 @@ KW_DEVICE void mish_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], x_v[v], whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 d_y_i = d_y_v[v][k];
         const T32 x_i = x_v[v][k];
         const bool holds = T32(20.0) < x_i;
         const T32 exp = kw::exp(kw::minimum(x_i, T32(20.0)));
         const T32 tanh = kw::round_to<T>(kw::tanh(kw::round_to<T>(holds ? x_i : kw::log1p(exp))));
-        const T32 rounded = kw::round_to<T>(kw::round_to<T>(d_y_i * x_i) * (T32(1.0) - tanh * tanh));
+        const T32 rounded = kw::round_to<T>(T32(product_v[k]) * (T32(1.0) - tanh * tanh));
         const T32 chosen = holds ? T32(0.0) : kw::divide(holds ? T32(0.0) : rounded, exp + T32(1.0)) * exp;
-        grad_x_v[k] = T(kw::round_to<T>(d_y_i * tanh) + kw::round_to<T>((holds ? rounded : T32(0.0)) + chosen));
+        grad_x_v[k] = T(kw::round_to<T>(T32(d_y_v[v][k]) * tanh) + kw::round_to<T>((holds ? rounded : T32(0.0)) +
+            chosen));
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
     }
@@ -102,17 +103,18 @@ KW_DEVICE void mish_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tens
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], x_v[v], whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 d_y_i = d_y_v[v][k];
         const T32 x_i = x_v[v][k];
         const bool holds = T32(20.0) < x_i;
         const T32 exp = kw::exp(kw::minimum(x_i, T32(20.0)));
         const T32 tanh = kw::round_to<T>(kw::tanh(kw::round_to<T>(holds ? x_i : kw::log1p(exp))));
-        const T32 rounded = kw::round_to<T>(kw::round_to<T>(d_y_i * x_i) * (T32(1.0) - tanh * tanh));
+        const T32 rounded = kw::round_to<T>(T32(product_v[k]) * (T32(1.0) - tanh * tanh));
         const T32 chosen = holds ? T32(0.0) : kw::divide(holds ? T32(0.0) : rounded, exp + T32(1.0)) * exp;
-        grad_x_v[k] = T(kw::round_to<T>(d_y_i * tanh) + kw::round_to<T>((holds ? rounded : T32(0.0)) + chosen));
+        grad_x_v[k] = T(kw::round_to<T>(T32(d_y_v[v][k]) * tanh) + kw::round_to<T>((holds ? rounded : T32(0.0)) +
+            chosen));
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
     }

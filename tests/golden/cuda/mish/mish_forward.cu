@@ -50,14 +50,14 @@ KW_DEVICE void mish_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> 
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> tanh_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 x_i = x_v[v][k];
         const T32 chosen = T32(20.0) < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, T32(20.0))));
-        y_v[k] = T(kw::tanh(kw::round_to<T>(chosen)));
+        tanh_v[k] = T(kw::tanh(kw::round_to<T>(chosen)));
       }
-      y_v = kw::products(y_v, x_v[v], whole);
+      const auto y_v = kw::products<T, kVector>(x_v[v], tanh_v, whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
@@ -87,14 +87,14 @@ KW_DEVICE void mish_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tenso
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> tanh_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 x_i = x_v[v][k];
         const T32 chosen = T32(20.0) < x_i ? x_i : kw::log1p(kw::exp(kw::minimum(x_i, T32(20.0))));
-        y_v[k] = T(kw::tanh(kw::round_to<T>(chosen)));
+        tanh_v[k] = T(kw::tanh(kw::round_to<T>(chosen)));
       }
-      y_v = kw::products(y_v, x_v[v], whole);
+      const auto y_v = kw::products<T, kVector>(x_v[v], tanh_v, whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }

@@ -58,14 +58,13 @@ KW_DEVICE void mse_backward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<con
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
-      kw::Vector<T, kVector> grad_pred_v;
+      const auto difference_v = kw::differences<T, kVector>(pred_v[v], target_v[v], whole);
+      const auto product_v = kw::products<T, kVector>(T(quotient), difference_v, whole);
+      const auto grad_pred_v = kw::products<T, kVector>(T(T32(2.0)), product_v, whole);
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 product = kw::round_to<T>(quotient * kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k])));
-        const T32 grad_pred_i = kw::round_to<T>(T32(2.0) * product);
-        grad_pred_v[k] = T(grad_pred_i);
-        grad_target_v[k] = T(-grad_pred_i);
+        grad_target_v[k] = T(-T32(grad_pred_v[k]));
       }
       kw::store_piece(grad_pred.at(row, first_col), grad_pred_v, whole);
       kw::store_piece(grad_target.at(row, first_col), grad_target_v, whole);
@@ -103,14 +102,13 @@ KW_DEVICE void mse_backward_elements_by_rows(kw::Tensor<const T, 2> pred, kw::Te
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
-      kw::Vector<T, kVector> grad_pred_v;
+      const auto difference_v = kw::differences<T, kVector>(pred_v[v], target_v[v], whole);
+      const auto product_v = kw::products<T, kVector>(T(quotient), difference_v, whole);
+      const auto grad_pred_v = kw::products<T, kVector>(T(T32(2.0)), product_v, whole);
       kw::Vector<T, kVector> grad_target_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 product = kw::round_to<T>(quotient * kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k])));
-        const T32 grad_pred_i = kw::round_to<T>(T32(2.0) * product);
-        grad_pred_v[k] = T(grad_pred_i);
-        grad_target_v[k] = T(-grad_pred_i);
+        grad_target_v[k] = T(-T32(grad_pred_v[k]));
       }
       kw::store_piece(grad_pred.at(row, first_col), grad_pred_v, whole);
       kw::store_piece(grad_target.at(row, first_col), grad_target_v, whole);

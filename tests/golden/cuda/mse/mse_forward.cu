@@ -52,11 +52,12 @@ KW_DEVICE void mse_forward_elements(kw::Tensor<const T, 2> pred, kw::Tensor<cons
     for (int v = 0; v < kVectors; ++v) {
       const Index vector = first + v * kw::threads();
       if (vector < vectors) {
+        const auto difference_v = kw::differences<T, kVector>(pred_v[v], target_v[v], whole);
+        const auto product_v = kw::products<T, kVector>(difference_v, difference_v, whole);
         T32 y_slices_part = 0;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 difference = kw::round_to<T>(T32(pred_v[v][k]) - T32(target_v[v][k]));
-          y_slices_part += kw::round_to<T>(difference * difference);
+          y_slices_part += T32(product_v[k]);
         }
         y_slices_total += y_slices_part;
       }

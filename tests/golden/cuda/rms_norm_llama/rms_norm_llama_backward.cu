@@ -133,8 +133,6 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     const bool edge = inside && edges.at >= 0;
     kw::Vector<WT, kVector> d_y_v[kPieces];
     kw::Vector<T, kVector> x_v[kPieces];
-    constexpr bool kKeep = !kStreamed && kPlace == kw::Place::Registers;
-    float rounded_kept[kPieces][kVector];
     if constexpr (kAhead) {
       if constexpr (kRagged) {
         if (edge) {
@@ -182,16 +180,21 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v = kw::products<WT, kVector>(d_y_v[v], weight_v, whole);
+          const auto rounded_v = kw::rounded<T, kVector>(product_v, whole);
+          kw::Vector<T, kVector> x_3_2_v;
           kw::Vector<WT32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const WT32 d_y_i = d_y_v[v][k];
-            const float rounded = kw::round_via<WT, T>(d_y_i * WT32(weight_v[k]));
-            if (kKeep) rounded_kept[v][k] = rounded;
             const float x_2 = x_v[v][k];
             const float x_3 = x_2 * rstd_i;
-            sum_part += rounded * x_3;
-            grad_weight_slices_terms[k] = kw::round_to<WT>(d_y_i * WT32(kw::round_to<T>(x_3)));
+            x_3_2_v[k] = T(x_3);
+            sum_part += float(rounded_v[k]) * x_3;
+          }
+          const auto product_2_v = kw::products<WT, kVector>(d_y_v[v], x_3_2_v, whole);
+          KW_UNROLL
+          for (int k = 0; k < (whole ? kVector : 1); ++k) {
+            grad_weight_slices_terms[k] = WT32(product_2_v[k]);
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
@@ -204,9 +207,9 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
     else
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum, sum_parts));
     turn = 1 - turn;
-    const float product = -0.5f * sum;
-    const float product_2 = rstd_i * rstd_i;
-    const float d_variance = product * product_2;
+    const float product_3 = -0.5f * sum;
+    const float product_4 = rstd_i * rstd_i;
+    const float d_variance = product_3 * product_4;
     const float quotient = kw::divide(d_variance, float(hidden));
     const float factor = 2.0f * quotient;
     lane = kw::lane_anew<kFull>(lane);
@@ -237,13 +240,13 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v_2 = kw::products<WT, kVector>(d_y_v[v], weight_v, whole);
+          const auto rounded_v_2 = kw::rounded<T, kVector>(product_v_2, whole);
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const float rounded = kKeep ? rounded_kept[v][k] : kw::round_via<WT, T>(WT32(d_y_v[v][k]) *
-                WT32(weight_v[k]));
             const float x_2 = x_v[v][k];
-            const float d_x = rounded * rstd_i + x_2 * factor;
+            const float d_x = float(rounded_v_2[k]) * rstd_i + x_2 * factor;
             grad_x_v[k] = T(d_x);
           }
           kw::store_piece(grad_x.at(i_batch, i_seq, element), grad_x_v, whole);

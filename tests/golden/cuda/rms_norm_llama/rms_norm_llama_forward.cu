@@ -116,15 +116,16 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + lane) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
+        kw::Vector<T, kVector> x_3_2_v;
         const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
             static_cast<Index>(hidden)) : kw::load_piece<kVector>(weight.at(element), whole);
-        kw::Vector<WT, kVector> y_v;
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float x_2 = x_v[v][k];
           const float x_3 = x_2 * rstd_i;
-          y_v[k] = WT(WT32(weight_v[k]) * WT32(kw::round_to<T>(x_3)));
+          x_3_2_v[k] = T(x_3);
         }
+        const auto y_v = kw::products<WT, kVector>(weight_v, x_3_2_v, whole);
         kw::store_piece(y.at(i_batch, i_seq, element), y_v, whole);
       }
     }

@@ -171,15 +171,16 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
+          const auto product_v = kw::products<TW, kVector>(d_y_v[v], weight_v, whole);
+          const auto rounded_v = kw::rounded<T, kVector>(product_v, whole);
+          const auto product_2_v = kw::products<T, kVector>(rounded_v, x_v[v], whole);
+          const auto product_3_v = kw::products<T, kVector>(x_v[v], T(rstd_i), whole);
+          const auto product_4_v = kw::products<TW, kVector>(d_y_v[v], product_3_v, whole);
           kw::Vector<TW32, kVector> grad_weight_slices_terms;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const TW32 d_y_i = d_y_v[v][k];
-            const T32 x_i = x_v[v][k];
-            const T32 product = kw::round_to<T>(kw::round_via<TW, T>(d_y_i * TW32(weight_v[k])) * x_i);
-            const TW32 product_2 = kw::round_to<TW>(d_y_i * TW32(kw::round_to<T>(x_i * rstd_i)));
-            sum_sum_part += product;
-            grad_weight_slices_terms[k] = product_2;
+            sum_sum_part += T32(product_2_v[k]);
+            grad_weight_slices_terms[k] = TW32(product_4_v[k]);
           }
           grad_weight_slices_sums.add(tile, v, element, grad_weight_slices_terms);
         }
@@ -193,10 +194,10 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
       kw::lanes_reduce(lanes, kw::part<kw::Sum>(sum_sum, sum_sum_parts));
     turn = 1 - turn;
     const T32 sum = kw::round_to<T>(sum_sum);
-    const T32 product_4 = kw::round_to<T>(T32(-0.5) * sum);
-    const T32 product_5 = kw::round_to<T>(rstd_i * rstd_i);
-    const T32 product_6 = kw::round_to<T>(product_5 * rstd_i);
-    const T32 d_mean_square = kw::round_to<T>(product_4 * product_6);
+    const T32 product_6 = kw::round_to<T>(T32(-0.5) * sum);
+    const T32 product_7 = kw::round_to<T>(rstd_i * rstd_i);
+    const T32 product_8 = kw::round_to<T>(product_7 * rstd_i);
+    const T32 d_mean_square = kw::round_to<T>(product_6 * product_8);
     const T32 quotient = kw::round_to<T>(kw::divide(d_mean_square, T32(cols)));
     lane = kw::lane_anew<kFull>(lane);
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -226,13 +227,12 @@ KW_DEVICE void rms_norm_none_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
           const auto weight_v = kResident ? weight_all[v] : kBeside ? kw::Vector<W, kVector>(weight_all_here[v *
               kw::threads() + kw::thread()]) : kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
               static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
-          kw::Vector<T, kVector> grad_x_v;
-          KW_UNROLL
-          for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 product_3 = kw::round_to<T>(kw::round_via<TW, T>(TW32(d_y_v[v][k]) * TW32(weight_v[k])) * rstd_i);
-            const T32 product_7 = kw::round_to<T>(T32(2.0) * kw::round_to<T>(quotient * T32(x_v[v][k])));
-            grad_x_v[k] = T(product_3 + product_7);
-          }
+          const auto product_v_2 = kw::products<TW, kVector>(d_y_v[v], weight_v, whole);
+          const auto rounded_v_2 = kw::rounded<T, kVector>(product_v_2, whole);
+          const auto product_5_v = kw::products<T, kVector>(rounded_v_2, T(rstd_i), whole);
+          const auto product_9_v = kw::products<T, kVector>(T(quotient), x_v[v], whole);
+          const auto product_10_v = kw::products<T, kVector>(T(T32(2.0)), product_9_v, whole);
+          const auto grad_x_v = kw::sums<T, kVector>(product_5_v, product_10_v, whole);
           kw::store_piece(grad_x.at(row, element), grad_x_v, whole);
         }
       }

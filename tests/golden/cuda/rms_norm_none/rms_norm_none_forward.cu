@@ -70,10 +70,10 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
+        const auto product_v = kw::products<T, kVector>(x_v[v], x_v[v], whole);
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          const T32 x_i = x_v[v][k];
-          mean_square_sum_part += kw::round_to<T>(x_i * x_i);
+          mean_square_sum_part += T32(product_v[k]);
         }
       }
     }
@@ -113,11 +113,8 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
       if (whole ? element < end : edge && tile == 0) {
         const auto weight_v = kRagged && whole ? kw::load_anywhere<kVector>(weight.at(0), element,
             static_cast<Index>(cols)) : kw::load_piece<kVector>(weight.at(element), whole);
-        kw::Vector<TW, kVector> y_v;
-        KW_UNROLL
-        for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          y_v[k] = TW(TW32(kw::round_to<T>(T32(x_v[v][k]) * rstd_i)) * TW32(weight_v[k]));
-        }
+        const auto product_2_v = kw::products<T, kVector>(x_v[v], T(rstd_i), whole);
+        const auto y_v = kw::products<TW, kVector>(product_2_v, weight_v, whole);
         kw::store_piece(y.at(row, element), y_v, whole);
       }
     }

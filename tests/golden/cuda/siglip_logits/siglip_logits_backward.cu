@@ -68,19 +68,17 @@ KW_DEVICE void siglip_logits_backward_elements(kw::Tensor<const T, 2> similarity
       if (vector < vectors) {
         const Index row = row_v[v];
         const Index first_col = first_col_v[v];
+        const auto product_v = kw::products<T, kVector>(d_y0_v[v], similarity_v[v], whole);
         T32 v3_slices_part = 0;
         T32 grad_logit_bias_slices_part = 0;
-        kw::Vector<T, kVector> grad_similarity_v;
         KW_UNROLL
         for (int k = 0; k < kVector; ++k) {
-          const T32 d_y0_i = d_y0_v[v][k];
-          v3_slices_part += kw::round_to<T>(d_y0_i * T32(similarity_v[v][k]));
-          grad_logit_bias_slices_part += d_y0_i;
-          grad_similarity_v[k] = T(scale_i);
+          v3_slices_part += T32(product_v[k]);
+          grad_logit_bias_slices_part += T32(d_y0_v[v][k]);
         }
+        const auto grad_similarity_v = kw::products<T, kVector>(d_y0_v[v], T(scale_i), whole);
         v3_slices_total += v3_slices_part;
         grad_logit_bias_slices_total += grad_logit_bias_slices_part;
-        grad_similarity_v = kw::products(grad_similarity_v, d_y0_v[v], whole);
         kw::store_piece(grad_similarity.at(row, first_col), grad_similarity_v, whole);
       }
     }

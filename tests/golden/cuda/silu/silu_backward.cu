@@ -55,14 +55,13 @@ KW_DEVICE void silu_backward_elements(kw::Tensor<const T, 2> x, kw::Tensor<const
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], x_v[v], whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 x_i = x_v[v][k];
-        const T32 sigmoid_x = kw::round_to<T>(kw::sigmoid(x_i));
-        const T32 product = kw::round_to<T>(d_y_i * x_i) * sigmoid_x * (T32(1.0) - sigmoid_x);
-        grad_x_v[k] = T(kw::round_to<T>(d_y_i * sigmoid_x) + kw::round_to<T>(product));
+        const T32 sigmoid_x = kw::round_to<T>(kw::sigmoid(T32(x_v[v][k])));
+        const T32 rounded = kw::round_to<T>(T32(product_v[k]) * sigmoid_x * (T32(1.0) - sigmoid_x));
+        grad_x_v[k] = T(kw::round_to<T>(T32(d_y_v[v][k]) * sigmoid_x) + rounded);
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
     }
@@ -96,14 +95,13 @@ KW_DEVICE void silu_backward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tens
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], x_v[v], whole);
       kw::Vector<T, kVector> grad_x_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 x_i = x_v[v][k];
-        const T32 sigmoid_x = kw::round_to<T>(kw::sigmoid(x_i));
-        const T32 product = kw::round_to<T>(d_y_i * x_i) * sigmoid_x * (T32(1.0) - sigmoid_x);
-        grad_x_v[k] = T(kw::round_to<T>(d_y_i * sigmoid_x) + kw::round_to<T>(product));
+        const T32 sigmoid_x = kw::round_to<T>(kw::sigmoid(T32(x_v[v][k])));
+        const T32 rounded = kw::round_to<T>(T32(product_v[k]) * sigmoid_x * (T32(1.0) - sigmoid_x));
+        grad_x_v[k] = T(kw::round_to<T>(T32(d_y_v[v][k]) * sigmoid_x) + rounded);
       }
       kw::store_piece(grad_x.at(row, first_col), grad_x_v, whole);
     }

@@ -50,13 +50,12 @@ KW_DEVICE void silu_forward_elements(kw::Tensor<const T, 2> x, kw::Tensor<T, 2> 
     if (vector < vectors) {
       const Index row = row_v[v];
       const Index first_col = first_col_v[v];
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> sigmoid_x_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 x_i = x_v[v][k];
-        y_v[k] = T(kw::sigmoid(x_i));
+        sigmoid_x_v[k] = T(kw::sigmoid(T32(x_v[v][k])));
       }
-      y_v = kw::products(y_v, x_v[v], whole);
+      const auto y_v = kw::products<T, kVector>(x_v[v], sigmoid_x_v, whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }
@@ -86,13 +85,12 @@ KW_DEVICE void silu_forward_elements_by_rows(kw::Tensor<const T, 2> x, kw::Tenso
     const bool whole = v < kVectors;
     const Index first_col = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_col < end : edge) {
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> sigmoid_x_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 x_i = x_v[v][k];
-        y_v[k] = T(kw::sigmoid(x_i));
+        sigmoid_x_v[k] = T(kw::sigmoid(T32(x_v[v][k])));
       }
-      y_v = kw::products(y_v, x_v[v], whole);
+      const auto y_v = kw::products<T, kVector>(x_v[v], sigmoid_x_v, whole);
       kw::store_piece(y.at(row, first_col), y_v, whole);
     }
   }

@@ -65,20 +65,20 @@ KW_DEVICE void swiglu_backward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_intermediate = first_i_intermediate_v[v];
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], up_v[v], whole);
+      kw::Vector<T, kVector> rounded_2_v;
       kw::Vector<T, kVector> grad_gate_v;
-      kw::Vector<T, kVector> grad_up_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 rounded = kw::round_to<T>(d_y_i * T32(up_v[v][k]));
+        const T32 rounded = product_v[k];
         const T32 gate_i = gate_v[v][k];
         const T32 sigmoid = kw::sigmoid(gate_i);
         const T32 sum = rounded * sigmoid + rounded * gate_i * sigmoid * (T32(1.0) - sigmoid);
+        rounded_2_v[k] = T(gate_i * sigmoid);
         grad_gate_v[k] = T(sum);
-        grad_up_v[k] = T(gate_i * sigmoid);
       }
+      const auto grad_up_v = kw::products<T, kVector>(d_y_v[v], rounded_2_v, whole);
       kw::store_piece(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, whole);
-      grad_up_v = kw::products(grad_up_v, d_y_v[v], whole);
       kw::store_piece(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, whole);
     }
   }
@@ -117,20 +117,20 @@ KW_DEVICE void swiglu_backward_elements_by_rows(kw::Tensor<const T, 3> gate, kw:
     const Index first_i_intermediate = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head
         : edges.at;
     if (whole ? first_i_intermediate < end : edge) {
+      const auto product_v = kw::products<T, kVector>(d_y_v[v], up_v[v], whole);
+      kw::Vector<T, kVector> rounded_2_v;
       kw::Vector<T, kVector> grad_gate_v;
-      kw::Vector<T, kVector> grad_up_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 d_y_i = d_y_v[v][k];
-        const T32 rounded = kw::round_to<T>(d_y_i * T32(up_v[v][k]));
+        const T32 rounded = product_v[k];
         const T32 gate_i = gate_v[v][k];
         const T32 sigmoid = kw::sigmoid(gate_i);
         const T32 sum = rounded * sigmoid + rounded * gate_i * sigmoid * (T32(1.0) - sigmoid);
+        rounded_2_v[k] = T(gate_i * sigmoid);
         grad_gate_v[k] = T(sum);
-        grad_up_v[k] = T(gate_i * sigmoid);
       }
+      const auto grad_up_v = kw::products<T, kVector>(d_y_v[v], rounded_2_v, whole);
       kw::store_piece(grad_gate.at(i_batch, i_seq, first_i_intermediate), grad_gate_v, whole);
-      grad_up_v = kw::products(grad_up_v, d_y_v[v], whole);
       kw::store_piece(grad_up.at(i_batch, i_seq, first_i_intermediate), grad_up_v, whole);
     }
   }

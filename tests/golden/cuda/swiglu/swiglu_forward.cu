@@ -57,13 +57,13 @@ KW_DEVICE void swiglu_forward_elements(kw::Tensor<const T, 3> gate, kw::Tensor<c
       const Index i_batch = i_batch_v[v];
       const Index i_seq = i_seq_v[v];
       const Index first_i_intermediate = first_i_intermediate_v[v];
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> rounded_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
         const T32 gate_i = gate_v[v][k];
-        y_v[k] = T(gate_i * kw::sigmoid(gate_i));
+        rounded_v[k] = T(gate_i * kw::sigmoid(gate_i));
       }
-      y_v = kw::products(y_v, up_v[v], whole);
+      const auto y_v = kw::products<T, kVector>(rounded_v, up_v[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_intermediate), y_v, whole);
     }
   }
@@ -99,13 +99,13 @@ KW_DEVICE void swiglu_forward_elements_by_rows(kw::Tensor<const T, 3> gate, kw::
     const Index first_i_intermediate = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head
         : edges.at;
     if (whole ? first_i_intermediate < end : edge) {
-      kw::Vector<T, kVector> y_v;
+      kw::Vector<T, kVector> rounded_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
         const T32 gate_i = gate_v[v][k];
-        y_v[k] = T(gate_i * kw::sigmoid(gate_i));
+        rounded_v[k] = T(gate_i * kw::sigmoid(gate_i));
       }
-      y_v = kw::products(y_v, up_v[v], whole);
+      const auto y_v = kw::products<T, kVector>(rounded_v, up_v[v], whole);
       kw::store_piece(y.at(i_batch, i_seq, first_i_intermediate), y_v, whole);
     }
   }

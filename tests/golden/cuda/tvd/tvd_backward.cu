@@ -58,11 +58,12 @@ KW_DEVICE void tvd_backward_elements(kw::Tensor<const T, 2> p, kw::Tensor<const 
     if (vector < vectors) {
       const Index token = token_v[v];
       const Index first_i_vocab = first_i_vocab_v[v];
+      const auto difference_v = kw::differences<T, kVector>(p_v[v], q_v[v], whole);
       kw::Vector<T, kVector> grad_p_v;
       kw::Vector<T, kVector> grad_q_v;
       KW_UNROLL
       for (int k = 0; k < kVector; ++k) {
-        const T32 grad_p_i = kw::round_to<T>(quotient * kw::sign(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k]))));
+        const T32 grad_p_i = kw::round_to<T>(quotient * kw::sign(T32(difference_v[k])));
         grad_p_v[k] = T(grad_p_i);
         grad_q_v[k] = T(-grad_p_i);
       }
@@ -103,11 +104,12 @@ KW_DEVICE void tvd_backward_elements_by_rows(kw::Tensor<const T, 2> p, kw::Tenso
     const bool whole = v < kVectors;
     const Index first_i_vocab = whole ? start + (v * kw::threads() + kw::thread()) * kVector + edges.head : edges.at;
     if (whole ? first_i_vocab < end : edge) {
+      const auto difference_v = kw::differences<T, kVector>(p_v[v], q_v[v], whole);
       kw::Vector<T, kVector> grad_p_v;
       kw::Vector<T, kVector> grad_q_v;
       KW_UNROLL
       for (int k = 0; k < (whole ? kVector : 1); ++k) {
-        const T32 grad_p_i = kw::round_to<T>(quotient * kw::sign(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k]))));
+        const T32 grad_p_i = kw::round_to<T>(quotient * kw::sign(T32(difference_v[k])));
         grad_p_v[k] = T(grad_p_i);
         grad_q_v[k] = T(-grad_p_i);
       }

@@ -61,9 +61,10 @@ KW_DEVICE void tvd_forward_rows(kw::Tensor<const T, 2> p, kw::Tensor<const T, 2>
       const bool whole = v < kVectors;
       const Index element = whole ? ((tile * kVectors + v) * lanes + kw::anew(lane)) * kVector + edges.head : edges.at;
       if (whole ? element < end : edge && tile == 0) {
+        const auto difference_v = kw::differences<T, kVector>(p_v[v], q_v[v], whole);
         KW_UNROLL
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
-          sum_sum_part += kw::abs(kw::round_to<T>(T32(p_v[v][k]) - T32(q_v[v][k])));
+          sum_sum_part += kw::abs(T32(difference_v[k]));
         }
       }
     }

@@ -1,0 +1,260 @@
+// Products and sums that PyTorch rounds to 16 bits, of operands of 16 bits: one instruction computes two neighbours,
+// and rounds each once. So they are computed for whole vectors, and nothing is converted on the way:
+//
+//   const auto product_v = kw::products<T, kVector>(x_v[v], weight_v, whole);
+//
+// An operand may also be one number for the whole vector, or a value of each element that nothing else wants: a loop
+// over the elements rounds those into a vector, and what is computed from it comes after that loop.
+#include <algorithm>
+#include <cmath>
+
+#include "act/emit/cuda/writer.h"
+#include "act/loop/uses.h"
+#include "base/text.h"
+
+namespace kw::act::cuda {
+namespace {
+
+const char* function_of(ir::Op op) {
+  switch (op) {
+    case ir::Op::Mul:
+      return "kw::products";
+    case ir::Op::Add:
+      return "kw::sums";
+    case ir::Op::Sub:
+      return "kw::differences";
+    case ir::Op::Cast:
+      return "kw::rounded";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+bool Writer::is_narrow(ValueId v) const {
+  const ir::Type type = kernel_[v].type;
+  return type.floating() && !type.weak() && types_.rounds(type);
+}
+
+bool Writer::is_read_as_vector(ValueId v) const {
+  const Load* load = std::get_if<Load>(&kernel_[v].what);
+  return load != nullptr && load->guard == kNoValue && is_narrow(v) && run_of(load->at, nest_.inner).neighbours;
+}
+
+// A number that every type has, so that nothing is rounded where it becomes an operand.
+bool Writer::is_exact_number(ValueId v) const {
+  const Number* number = std::get_if<Number>(&kernel_[v].what);
+  return number != nullptr && std::isfinite(number->literal.number()) && is_exact_everywhere(number->literal.number());
+}
+
+int Writer::phase_of(ValueId v) const {
+  if (const auto found = phases_.find(v); found != phases_.end()) return found->second;
+  int phase = 0;
+  for (const ValueId operand : operands_of(kernel_[v]))
+    if (values_.level(operand) == Level::Element) phase = std::max(phase, phase_of(operand));
+  return phases_[v] = phase;
+}
+
+// Whether nothing wants it but products and sums of it and a vector, or of it and one number.
+bool Writer::is_wanted_packed(ValueId v, const std::vector<int>& uses) const {
+  int found = 0;
+  for (size_t u = 0; u < kernel_.values.size(); ++u) {
+    const auto user = static_cast<ValueId>(u);
+    const Map* map = std::get_if<Map>(&kernel_[user].what);
+    if (uses[u] == 0 || map == nullptr || !has(map->args, v)) continue;
+    if (map->op == ir::Op::Cast || function_of(map->op) == nullptr || !is_narrow(user) ||
+        values_.level(user) != Level::Element || values_.kept.contains(user))
+      return false;
+    for (const ValueId other : map->args)
+      if (other != v && !is_packed(other) && !is_read_as_vector(other) && !is_exact_number(other) &&
+          !(is_narrow(other) && values_.level(other) != Level::Element))
+        return false;
+    found += static_cast<int>(std::count(map->args.begin(), map->args.end(), v));
+  }
+  return found == uses[static_cast<size_t>(v)];
+}
+
+// How many operands are vectors, and how many are rounded into one first; nothing where there are others.
+std::optional<Writer::Operands> Writer::operands_of_packed(ValueId v, const std::vector<int>& uses) const {
+  const Map* map = std::get_if<Map>(&kernel_[v].what);
+  if (map == nullptr || function_of(map->op) == nullptr || !is_narrow(v) || values_.kept.contains(v) ||
+      values_.level(v) != Level::Element || (map->op == ir::Op::Cast && !is_packed(map->args[0])))
+    return std::nullopt;
+  Operands found;
+  for (const ValueId operand : map->args) {
+    if (is_packed(operand) || is_read_as_vector(operand)) {
+      ++found.vectors;
+      found.phase = std::max(found.phase, phase_of(operand));
+    } else if (!is_narrow(operand)) {
+      if (!is_exact_number(operand)) return std::nullopt;
+    } else if (values_.level(operand) == Level::Element) {
+      const bool alone = uses[static_cast<size_t>(operand)] == 1 || is_wanted_packed(operand, uses);
+      if (!alone) return std::nullopt;
+      ++found.rounded_first;
+      found.phase = std::max(found.phase, phase_of(operand) + 1);
+      const Map* computed = std::get_if<Map>(&kernel_[operand].what);
+      found.rounded_anyway &= computed != nullptr && (computed->op == ir::Op::Cast || !spelling_of(computed->op).exact);
+    }
+  }
+  return found;
+}
+
+void Writer::find_packed() {
+  packed_.clear();
+  phases_.clear();
+  if (!has_vectors() || nest_.inner < 0) return;
+  const std::vector<int> uses = use_counts(kernel_);
+  std::vector<ValueId> all(kernel_.values.size());
+  for (size_t v = 0; v < all.size(); ++v) all[v] = static_cast<ValueId>(v);
+  const std::vector<ValueId> order = act::in_order(kernel_, all, [](ValueId) { return false; });
+  const int last = has_combine(kernel_) ? 0 : 1;
+  for (const ValueId v : order) {
+    const auto operands = operands_of_packed(v, uses);
+    if (!operands || operands->vectors == 0 || operands->rounded_first > 1 || !operands->rounded_anyway ||
+        operands->phase > last)
+      continue;
+    packed_.insert(v);
+    phases_[v] = operands->phase;
+  }
+  // What is stored in the end is rounded into a vector in any case.
+  std::set<ValueId> stored, casts;
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    const bool wanted = std::any_of(order.begin(), order.end(), [&](ValueId user) {
+      return uses[static_cast<size_t>(user)] > 0 && !stored.contains(user) && has(operands_of(kernel_[user]), *v);
+    });
+    if (wanted || !is_narrow(*v) || !is_stored_as_vector(*v)) continue;
+    const Map* map = std::get_if<Map>(&kernel_[*v].what);
+    if (map != nullptr && map->op == ir::Op::Cast && !values_.kept.contains(*v)) {
+      stored.insert(*v);
+      casts.insert(*v);
+      continue;
+    }
+    const auto operands = operands_of_packed(*v, uses);
+    if (!operands || operands->vectors + operands->rounded_first == 0 || operands->rounded_first > 1) continue;
+    packed_.insert(*v);
+    stored.insert(*v);
+  }
+  for (const ValueId v : casts)
+    if (is_packed(std::get<Map>(kernel_[v].what).args[0])) packed_.insert(v);
+}
+
+// What is wanted by nothing but stores of vectors.
+std::set<ValueId> Writer::packed_for_stores(const std::vector<ValueId>& roots, const std::vector<ValueId>& order,
+                                            const std::set<ValueId>& stored) const {
+  std::set<ValueId> late;
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    if (!is_packed(*v) || (has(roots, *v) && !(stored.contains(*v) && is_stored_as_vector(*v)))) continue;
+    const bool wanted = std::any_of(order.begin(), order.end(), [&](ValueId user) {
+      return !late.contains(user) && has(operands_of(kernel_[user]), *v);
+    });
+    if (!wanted) late.insert(*v);
+  }
+  return late;
+}
+
+bool Writer::is_stored_as_vector(ValueId v) const {
+  int others = 0;
+  for (const Stage& stage : kernel_.stages) {
+    for (const auto* stores : {&stage.stores, &stage.after_stores})
+      for (const Store& store : *stores)
+        others += store.value == v &&
+                  !(run_of(store.at, nest_.inner).neighbours && buffer(store.buffer).type == kernel_[v].type);
+    for (const Accumulate& sum : stage.accumulates) others += sum.value == v;
+    for (const ValueId r : stage.reductions) others += has(terms_of(kernel_, r), v);
+  }
+  return others == 0;
+}
+
+// The vector of an operand, or the number that stands for one.
+std::string Writer::packed_operand(ValueId v, ir::Type result) {
+  if (const auto known = vectors_.find(v); known != vectors_.end()) return known->second;
+  if (is_exact_number(v)) return types_.stored(result) + "(" + values_.expressions.as(v, types_.computed(result)) + ")";
+  if (is_read_as_vector(v)) {
+    const std::string element = values_.expressions.of(v).text;  // NAME[k]
+    return element.substr(0, element.size() - 3);
+  }
+  const ir::Type type = kernel_[v].type;
+  values_.define({v});
+  return types_.stored(type) + "(" + values_.expressions.as(v, types_.computed(type)) + ")";
+}
+
+// What is stored has the tensor's name.
+std::string Writer::name_of_vector(ValueId v) {
+  for (const Stage& stage : kernel_.stages)
+    for (const auto* stores : {&stage.stores, &stage.after_stores})
+      for (const Store& store : *stores)
+        if (store.value == v) return buffer(store.buffer).name + "_v";
+  return names_.value(v) + "_v";
+}
+
+void Writer::define_packed(ValueId v, Lines& out) {
+  const Map& map = std::get<Map>(kernel_[v].what);
+  std::vector<std::string> operands;
+  for (const ValueId operand : map.args) operands.push_back(packed_operand(operand, kernel_[v].type));
+  const std::string name = names_.fresh(name_of_vector(v));
+  out.line("const auto " + name + " = " + function_of(map.op) + "<" + types_.stored(kernel_[v].type) + ", kVector>(" +
+           join(operands, ", ") + ", whole);");
+  vectors_[v] = name;
+}
+
+// A loop over the elements: the roots, and the values that are rounded into vectors.
+void Writer::define_elements(std::vector<ValueId> roots, const std::vector<ValueId>& rounded, std::set<ValueId> stored,
+                             Lines& vectors, Lines& elements) {
+  values_.open(Level::Element, &elements);
+  roots.insert(roots.end(), rounded.begin(), rounded.end());
+  stored.insert(rounded.begin(), rounded.end());
+  values_.define(roots, stored);
+  for (const ValueId v : rounded) {
+    const std::string name = vectors_[v] = names_.fresh(names_.value(v) + "_v");
+    vectors.line("kw::Vector<" + types_.stored(kernel_[v].type) + ", kVector> " + name + ";");
+    elements.line(name + "[k] = " + values_.expressions.stored(v, kernel_[v].type) + ";");
+  }
+}
+
+void Writer::define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
+  body_ = &body;
+  vectors_.clear();
+  values_.open(Level::Vector, lines_of_vectors(body));
+  values_.open(Level::Element, &body.element);
+  auto& environment = values_.expressions.environment;
+  const std::vector<ValueId> order = act::in_order(kernel_, roots, [&](ValueId v) { return environment.contains(v); });
+  const std::set<ValueId> late = packed_for_stores(roots, order, stored);
+  const auto pack = [&](int phase, Lines& out) {
+    for (const ValueId v : order) {
+      if (!is_packed(v) || late.contains(v) || phase_of(v) != phase) continue;
+      define_packed(v, out);
+      environment[v] = {vectors_.at(v) + "[k]", Binding::Primary, types_.stored(kernel_[v].type)};
+    }
+  };
+  const auto elements = [&](int phase, Lines& vectors, Lines& out) {
+    std::vector<ValueId> wanted, rounded;
+    for (const ValueId root : roots)
+      if (!late.contains(root) && phase_of(root) == phase) wanted.push_back(root);
+    for (const ValueId v : order)
+      for (const ValueId operand : is_packed(v) ? operands_of(kernel_[v]) : std::vector<ValueId>{})
+        if (is_narrow(operand) && values_.level(operand) == Level::Element && phase_of(operand) == phase &&
+            !is_packed(operand) && !is_read_as_vector(operand) && !has(rounded, operand))
+          rounded.push_back(operand);
+    if (!wanted.empty() || !rounded.empty()) define_elements(wanted, rounded, stored, vectors, out);
+  };
+  pack(0, body.vector);
+  elements(0, body.vector, body.element);
+  // Variables of the first loop are out of the second one's sight.
+  const auto before = environment;
+  std::erase_if(environment, [&](const auto& known) {
+    return values_.level(known.first) == Level::Element && !vectors_.contains(known.first);
+  });
+  pack(1, body.between);
+  elements(1, body.between, body.after);
+  environment.insert(before.begin(), before.end());
+  for (const ValueId v : order)
+    if (late.contains(v)) define_packed(v, body.packed);
+}
+
+Lines& Writer::elements(Body& body, const std::vector<ValueId>& values) const {
+  const bool first = std::all_of(values.begin(), values.end(), [&](ValueId v) { return phase_of(v) == 0; });
+  return first ? body.element : body.after;
+}
+
+}  // namespace kw::act::cuda
