@@ -159,6 +159,32 @@ TEST(GpuTest, AKernelComputesItsResultInEveryType) {
     expect_right({.dtype = dtype, .body = kRight});
 }
 
+// All pairs of numbers of 16 bits, as both halves of a word: as in the wide type, and then rounded. A subnormal product
+// of two bf16 is rounded twice there, and may be the next one.
+TEST(GpuTest, PairsOfNarrowNumbersRoundAsSingleOnesDo) {
+  for (const std::string type : {"bf16", "f16"})
+    for (const auto& [names, sign] :
+         {std::pair("products", "*"), std::pair("sums", "+"), std::pair("differences", "-")}) {
+      const std::string body =
+          "using N = kw::" + type + "; float wrong = 0;\n" +
+          "  for (unsigned first = i * 16; first < i * 16 + 16; ++first)\n"
+          "    for (unsigned second = 0; second < 65536; ++second) {\n"
+          "      N a, b; a.bits = first; b.bits = second;\n"
+          "      const unsigned pair = kw::" +
+          type + "_" + names + "(first * 65537, second * 65537);\n" + "      const float wide = float(a) " + sign +
+          " float(b);\n" +
+          "      const int wanted = N(wide).bits, low = pair & 65535, high = pair >> 16;\n"
+          "      const int free = fabsf(wide) < 0x1p-126f ? 1 : 0;\n"
+          "      if (wide == wide) wrong += low != high || low > wanted + free || low < wanted - free;\n"
+          "      if (wide != wide) { N n; n.bits = low; wrong += float(n) == float(n); }\n"
+          "    }\n"
+          "  y[i] = wrong;";
+      const GpuResult result = run_case({.body = body, .n = 4096, .launch = {{"64", "1", "1"}, {"64", "1", "1"}}});
+      ASSERT_FALSE(result.outcome.fault) << result.outcome.fault->message;
+      EXPECT_EQ(result.y, std::vector<double>(4096, 0.0)) << type << " " << names;
+    }
+}
+
 TEST(GpuTest, SizesFromOneToManyBlocks) {
   for (const std::int64_t n : {1, 31, 257, 1 << 20, (1 << 22) + 3}) expect_right({.body = kRight, .n = n});
 }
