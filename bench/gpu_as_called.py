@@ -33,7 +33,7 @@ def main():
     parser.add_argument("workspace")
     parser.add_argument("--liger", help="a folder that holds liger_kernel")
     parser.add_argument("--rows", default="", help="those that begin with one of these words")
-    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--repeats", type=int, default=101)
     arguments = parser.parse_args()
     package = arguments.package.resolve()
     sys.path.insert(0, str(package))

@@ -2,7 +2,7 @@
 // fit, else int64_t.
 #pragma once
 
-#include "memory.h"
+#include "vectors.h"
 
 namespace kw {
 

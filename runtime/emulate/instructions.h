@@ -60,6 +60,15 @@ KW_DEVICE float f16_value(uint16_t bits) {
   return float_of(magnitude | (bits & 0x8000u) << 16);
 }
 
+// Numbers of 16 bits are computed with one by one.
+inline constexpr bool kHasPairs = false;
+uint32_t bf16_products(uint32_t a, uint32_t b);
+uint32_t bf16_sums(uint32_t a, uint32_t b);
+uint32_t bf16_differences(uint32_t a, uint32_t b);
+uint32_t f16_products(uint32_t a, uint32_t b);
+uint32_t f16_sums(uint32_t a, uint32_t b);
+uint32_t f16_differences(uint32_t a, uint32_t b);
+
 KW_DEVICE float reciprocal(float x) { return 1 / x; }
 KW_DEVICE float reciprocal_from_one(float x) { return 1 / x; }
 KW_DEVICE float power_of_two(float x) { return std::exp2(x); }

@@ -51,33 +51,6 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   }
 };
 
-template <class T, int N>
-KW_DEVICE wide<T> operand_of(const Vector<T, N>& vector, int k) {
-  return vector[k];
-}
-template <class T>
-KW_DEVICE wide<T> operand_of(T all, int) {
-  return all;
-}
-#define KW_OF_VECTORS(names, sign)                                                                       \
-  template <class T, int N, class A, class B>                                                            \
-  KW_DEVICE Vector<T, N> names(const A& a, const B& b, bool whole) {                                     \
-    Vector<T, N> result;                                                                                 \
-    for (int k = 0; k < (whole ? N : 1); ++k)                                                            \
-      result[k] = T(static_cast<wide<T>>(operand_of(a, k)) sign static_cast<wide<T>>(operand_of(b, k))); \
-    return result;                                                                                       \
-  }
-KW_OF_VECTORS(products, *)
-KW_OF_VECTORS(sums, +)
-KW_OF_VECTORS(differences, -)
-#undef KW_OF_VECTORS
-template <class T, int N, class From>
-KW_DEVICE Vector<T, N> rounded(const Vector<From, N>& vector, bool whole) {
-  Vector<T, N> result;
-  for (int k = 0; k < (whole ? N : 1); ++k) result[k] = T(static_cast<wide<T>>(wide<From>(vector[k])));
-  return result;
-}
-
 template <int N, class T>
 KW_DEVICE Vector<T, N> load_vector(const T* from, emulate::Place place = KW_PLACE) {
   return emulate::get(reinterpret_cast<const Vector<T, N>*>(from), place);

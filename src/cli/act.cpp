@@ -45,6 +45,16 @@ std::vector<std::string> written_before(const profile::KernelFolder& folder, con
   return paths;
 }
 
+// What someone changed by hand is not written over without a word. Files that cannot be read are nobody's work.
+Status keep_edits(const profile::KernelFolder& folder, const ActOptions& options) {
+  const Result<std::optional<act::Generated>> found = files_on_disk(folder, options.target);
+  if (options.replace || !found || !*found || !are_edited(folder, options.target, **found)) return {};
+  return bad_input(fmt::format("the files for {} were edited since kw act made them", options.target),
+                   Place{folder.file("act/" + options.target)},
+                   fmt::format("kw act {}{} --replace writes over them", options.name,
+                               options.target == "cpu" ? "" : " --target " + options.target));
+}
+
 }  // namespace
 
 Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
@@ -52,6 +62,7 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
   const profile::KernelFolder folder(globals.workspace, options.name);
   KW_TRY(const profile::Profile profile, folder.read_profile());
   KW_CHECK(need_approval(folder, profile, options.yes));
+  KW_CHECK(keep_edits(folder, options));
   Progress progress("act", 2, progress_mode(globals.quiet || globals.json));
   progress.step("generate");
   KW_TRY(const std::vector<profile::ScheduleRow> schedules, schedules_of(folder));
@@ -102,7 +113,9 @@ Action add_act(CLI::App& app) {
       ->type_name("TARGET");
   add_into_option(app, options->into);
   app.add_flag("--yes", options->yes, "approves the profile; the record says that a flag did it");
-  return [options](const Globals& globals) -> Result<Answer> {
+  auto replace = std::make_shared<bool>(false);
+  app.add_flag("--replace", *replace, "writes over files that were edited since kw act made them");
+  return [options, replace](const Globals& globals) -> Result<Answer> {
     if (!options->into.empty()) return run_file_set(globals, *options);
     if (options->names.size() > 1)
       return bad_input("several kernels at once can only become a package or a library", {},
@@ -111,6 +124,7 @@ Action add_act(CLI::App& app) {
     one.name = options->names[0];
     if (!options->target.empty()) one.target = options->target;
     one.yes = options->yes;
+    one.replace = *replace;
     return run_act(globals, one);
   };
 }

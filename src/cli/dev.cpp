@@ -142,7 +142,7 @@ class Development {
       if (!std::getline(std::cin, line) || (line != "y" && line != "yes")) return false;
     }
     KW_TRY(const Answer answer, run_approve(globals_, {name_, stage, options_.yes}));
-    say(answer.text);
+    say(without_next(answer.text));
     return true;
   }
 
@@ -152,7 +152,7 @@ class Development {
     KW_TRY(const profile::Profile profile, read(folder, standing));
     KW_TRY(const std::optional<act::Generated> found, files_on_disk(folder, options_.target));
     if (found && standing.files == ApprovalState::Current && standing.files_after) return {};
-    KW_TRY(const Answer answer, run_act(globals_, {name_, options_.target, false}));
+    KW_TRY(const Answer answer, run_act(globals_, {name_, options_.target}));
     add("act", answer);
     return {};
   }

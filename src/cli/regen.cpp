@@ -91,7 +91,7 @@ class Regeneration {
                             const act::Generated& before) {
     const std::string& name = folder.name();
     const ordered_json report = report_of(folder);
-    KW_TRY(const Answer act, run_act(globals_, {name, target, false}));
+    KW_TRY(const Answer act, run_act(globals_, {name, target}));
     KW_TRY(const std::optional<act::Generated> after, files_on_disk(folder, target));
     const std::string code = difference(before.files, after->files);
     VerifyOptions verify;

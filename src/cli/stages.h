@@ -55,6 +55,7 @@ struct ActOptions {
   std::string name;
   std::string target = "cpu";
   bool yes = false;
+  bool replace = false;  // files that were edited since an earlier act made them
 };
 Result<Answer> run_act(const Globals& globals, const ActOptions& options);
 

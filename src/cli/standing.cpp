@@ -65,13 +65,27 @@ std::string made_from(const profile::Profile& profile, const act::Generated& fil
   return object.dump() + "\n";
 }
 
+namespace {
+
+// What made_from wrote; null where an older kw made the files, which says nothing of them.
+nlohmann::json read_made(const profile::KernelFolder& folder, const std::string& target) {
+  const Result<std::string> text = read_text(folder.file("made/" + target + ".json"));
+  auto made = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  return made.is_object() && made.contains("profile") && made.contains("kernels") ? made : nlohmann::json();
+}
+
+}  // namespace
+
 bool are_outdated(const profile::KernelFolder& folder, const std::string& target, const profile::Profile& profile,
                   const act::Generated& files) {
-  const Result<std::string> text = read_text(folder.file("made/" + target + ".json"));
-  const auto made = nlohmann::json::parse(text.value_or(""), nullptr, false);
-  if (!made.is_object() || !made.contains("profile") || !made.contains("kernels")) return false;  // by an older kw
-  return made["kernels"] == verify::kernel_hash(files.manifest, files.files) &&
+  const nlohmann::json made = read_made(folder, target);
+  return !made.is_null() && made["kernels"] == verify::kernel_hash(files.manifest, files.files) &&
          made["profile"] != profile::canonical_hash(profile);
+}
+
+bool are_edited(const profile::KernelFolder& folder, const std::string& target, const act::Generated& files) {
+  const nlohmann::json made = read_made(folder, target);
+  return !made.is_null() && made["kernels"] != verify::kernel_hash(files.manifest, files.files);
 }
 
 Result<std::string> hash_of_files(const profile::KernelFolder& folder) {

@@ -38,6 +38,9 @@ std::string made_from(const profile::Profile& profile, const act::Generated& fil
 bool are_outdated(const profile::KernelFolder& folder, const std::string& target, const profile::Profile& profile,
                   const act::Generated& files);
 
+// The files are no longer as act made them.
+bool are_edited(const profile::KernelFolder& folder, const std::string& target, const act::Generated& files);
+
 // Of what a stage left, as an approval records it; empty where there is nothing yet.
 Result<std::string> hash_of_files(const profile::KernelFolder& folder);  // of every target
 Result<std::string> hash_of_report(const profile::KernelFolder& folder);

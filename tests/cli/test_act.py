@@ -163,6 +163,27 @@ def test_files_are_approved_as_they_stand(kw, norm):
     assert json.loads(kw("approve", "rms_norm", "--stage", "files", "--json").stdout)["hash"] != first["hash"]
 
 
+def test_files_that_someone_edited_are_not_written_over_without_a_word(kw, norm):
+    kw("act", "rms_norm")
+    file = norm / "act" / "cpu" / "rms_norm_forward.cpp"
+    made = file.read_text()
+    file.write_text(made + "// mine\n")
+    refused = kw("act", "rms_norm", "--quiet")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "edited since kw act made them" in refused.stderr and "kw act rms_norm --replace" in refused.stderr
+    assert kw("regen", "rms_norm", "--quiet").returncode == 2
+    assert file.read_text().endswith("// mine\n")
+    assert kw("act", "rms_norm", "--replace").returncode == 0
+    assert file.read_text() == made
+    assert kw("act", "rms_norm").returncode == 0  # what act made itself it may make again
+
+
+def test_an_approval_says_what_comes_next(kw, norm):
+    assert "next: kw act rms_norm\n" in kw("approve", "rms_norm", "--yes").stdout
+    kw("act", "rms_norm")
+    assert "next: kw verify rms_norm\n" in kw("approve", "rms_norm", "--stage", "files", "--yes").stdout
+
+
 def test_kernels_of_one_triton_pass_may_have_sums_of_the_same_name(kw):
     example = Path(__file__).resolve().parents[2] / "examples/rope_half.py"
     assert kw("understand", str(example)).returncode == 0

@@ -116,7 +116,8 @@ Lines Skeleton::fill() const {
   for (std::string line : split_lines(text_)) {
     const size_t column = line.find_first_not_of(' ');
     const std::string more(extra, ' ');
-    if (!open_loops.empty() && column == open_loops.back().first && line[column] == '}') {
+    const bool ends_loops = !open_loops.empty() && column == open_loops.back().first && line[column] == '}';
+    if (ends_loops) {
       extra -= 2 * open_loops.back().second;
       open_loops.pop_back();
     }
@@ -157,7 +158,7 @@ Lines Skeleton::fill() const {
     }
     if (from == std::string::npos) continue;
     text += line.substr(from);
-    if (closes_nothing(out, more + text)) continue;
+    if (!ends_loops && closes_nothing(out, more + text)) continue;
     out.line(text.empty() || text[0] == '#' ? text : more + text);
   }
   for (const auto& [hole, filling] : fillings_) KW_ASSERT(used.contains(hole), "no filling without its hole: " + hole);

@@ -74,10 +74,10 @@ Status CallWriter::workspace(const PassCode& code, bool on_gpu) {
     KW_TRY(const std::vector<std::string> shape, sizes_of(buffer.shape));
     std::string flat = replace_all(replace_all(types, "{", ""), "}", "");
     out_.line(fmt::format("static constexpr Dtype kw_type_of_{}[] = {{{}}};", buffer.name, flat));
-    out_.line(fmt::format("kw_host::Tensor kw_{0}(nullptr, kw_type_of_{0}[kw_mixture], {{{1}}});", buffer.name,
-                          join(shape, ", ")));
-    tensors.push_back("&kw_" + buffer.name);
-    views.line(fmt::format("const kw_host::View {0} = kw_{0}.view();", buffer.name));
+    out_.line(fmt::format("kw_host::Tensor kw_memory_of_{0}(nullptr, kw_type_of_{0}[kw_mixture], {{{1}}});",
+                          buffer.name, join(shape, ", ")));
+    tensors.push_back("&kw_memory_of_" + buffer.name);
+    views.line(fmt::format("const kw_host::View {0} = kw_memory_of_{0}.view();", buffer.name));
   }
   if (tensors.empty()) return {};
   out_.line(allocation(join(tensors, ", "), on_gpu));

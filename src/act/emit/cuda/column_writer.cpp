@@ -74,9 +74,7 @@ void ColumnWriter::add_sum(const Accumulate& sum, Lines& out) {
 
 void ColumnWriter::stage(const Stage& stage, Lines& point) {
   Body body;
-  std::set<ValueId> stored;
-  for (const Store& s : stage.stores) stored.insert(s.value);
-  define(body, roots_of(stage), stored);
+  define(body, statements_of(stage), stored_by(stage));
   std::vector<std::string> parts, names;
   Lines after;
   const std::vector<ValueId> plain = plain_reductions(stage);

@@ -30,8 +30,8 @@ Lines ElementWriter::kernel() {
 ElementWriter::Parts ElementWriter::parts() {
   Parts out;
   values_.open(Level::Point, &out.setup);
-  std::vector<ValueId> roots;
-  std::set<ValueId> stored;
+  Statements statements;
+  std::vector<ValueId> stored;
   std::vector<Store> stores;
   std::vector<Accumulate> sums;
   for (const Stage& stage : kernel_.stages) {
@@ -42,11 +42,11 @@ ElementWriter::Parts ElementWriter::parts() {
   for (const Store& s : stores)
     if (run_of(s.at, nest_.inner).neighbours && is_large(s.at) && !like_) like_ = {s.buffer, s.at};
   for (const Store& s : stores) {
-    roots.push_back(s.value);
-    stored.insert(s.value);
+    statements.push_back({s.value});
+    stored.push_back(s.value);
   }
-  for (const Accumulate& s : sums) roots.push_back(s.value);
-  define(out.body, roots, stored);
+  for (const Accumulate& s : sums) statements.push_back({s.value});
+  define(out.body, statements, stored);
   for (const Accumulate& s : sums) add_vectors(s, out.body);
   for (const Store& s : stores) store(s, out.body);
   finish(out.body);

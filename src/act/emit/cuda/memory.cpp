@@ -108,11 +108,14 @@ void Writer::note_vector(BufferId id, const std::vector<Index>& at, const Run& r
     text_.offsets.push_back(run.offset);
 }
 
-// Of a vector that is held, or of one that is read where its elements are used.
 std::string Writer::element(const Load& load) {
-  const Run run = has_vectors() && load.guard == kNoValue ? run_of(load.at, nest_.inner) : Run{};
-  if (!run.neighbours) return "kw::load(" + address(load.buffer, load.at, false) + ")";
-  note_vector(load.buffer, load.at, run);
+  const bool neighbours = has_vectors() && load.guard == kNoValue && run_of(load.at, nest_.inner).neighbours;
+  return neighbours ? vector_of(load) + "[k]" : "kw::load(" + address(load.buffer, load.at, false) + ")";
+}
+
+// One that is held, or one that is read where its elements are used.
+std::string Writer::vector_of(const Load& load) {
+  note_vector(load.buffer, load.at, run_of(load.at, nest_.inner));
   const std::string from = address(load.buffer, load.at, true);
   auto name = vector_names_.find(from);
   if (name == vector_names_.end())
@@ -123,11 +126,11 @@ std::string Writer::element(const Load& load) {
       held = held_.insert(held_.end(),
                           {load.buffer, name->second, from, vector_address(load.buffer, load.at), {}, load.at});
     held->stages.insert(stage_);
-    return name->second + "[v][k]";
+    return name->second + "[v]";
   }
   if (declared_.insert(from).second)
     body_->vector.line("const auto " + name->second + " = " + beside(load.buffer, load.at) + ";");
-  return name->second + "[k]";
+  return name->second;
 }
 
 std::string Writer::beside(BufferId id, const std::vector<Index>& at) {

@@ -56,21 +56,34 @@ int Writer::phase_of(ValueId v) const {
   return phases_[v] = phase;
 }
 
-// Whether nothing wants it but products and sums of it and a vector, or of it and one number.
+// Whether it ends in stores of vectors, by itself or by way of other products and sums of 16 bits.
+bool Writer::is_only_stored(ValueId v, const std::vector<int>& uses) const {
+  if (!is_narrow(v) || values_.level(v) != Level::Element || values_.kept.contains(v) || !is_stored_as_vector(v))
+    return false;
+  for (size_t u = 0; u < kernel_.values.size(); ++u) {
+    const auto user = static_cast<ValueId>(u);
+    if (uses[u] == 0 || !has(operands_of(kernel_[user]), v)) continue;
+    const Map* map = std::get_if<Map>(&kernel_[user].what);
+    if (map == nullptr || function_of(map->op) == nullptr || !is_only_stored(user, uses)) return false;
+  }
+  return true;
+}
+
+// Whether nothing wants it but products and sums of it and a vector, or such of it and one number as are only stored.
 bool Writer::is_wanted_packed(ValueId v, const std::vector<int>& uses) const {
   int found = 0;
   for (size_t u = 0; u < kernel_.values.size(); ++u) {
     const auto user = static_cast<ValueId>(u);
     const Map* map = std::get_if<Map>(&kernel_[user].what);
     if (uses[u] == 0 || map == nullptr || !has(map->args, v)) continue;
-    if (map->op == ir::Op::Cast || function_of(map->op) == nullptr || !is_narrow(user) ||
+    if (map->args.size() != 2 || map->args[0] == map->args[1] || function_of(map->op) == nullptr || !is_narrow(user) ||
         values_.level(user) != Level::Element || values_.kept.contains(user))
       return false;
-    for (const ValueId other : map->args)
-      if (other != v && !is_packed(other) && !is_read_as_vector(other) && !is_exact_number(other) &&
-          !(is_narrow(other) && values_.level(other) != Level::Element))
-        return false;
-    found += static_cast<int>(std::count(map->args.begin(), map->args.end(), v));
+    const ValueId other = map->args[map->args[0] == v ? 1 : 0];
+    const bool is_vector = is_packed(other) || is_read_as_vector(other);
+    const bool is_one = is_exact_number(other) || (is_narrow(other) && values_.level(other) != Level::Element);
+    if (!is_vector && !(is_one && is_only_stored(user, uses))) return false;
+    ++found;
   }
   return found == uses[static_cast<size_t>(v)];
 }
@@ -133,6 +146,7 @@ void Writer::find_packed() {
     const auto operands = operands_of_packed(*v, uses);
     if (!operands || operands->vectors + operands->rounded_first == 0 || operands->rounded_first > 1) continue;
     packed_.insert(*v);
+    phases_[*v] = operands->phase;
     stored.insert(*v);
   }
   for (const ValueId v : casts)
@@ -141,10 +155,11 @@ void Writer::find_packed() {
 
 // What is wanted by nothing but stores of vectors.
 std::set<ValueId> Writer::packed_for_stores(const std::vector<ValueId>& roots, const std::vector<ValueId>& order,
-                                            const std::set<ValueId>& stored) const {
+                                            const std::vector<ValueId>& stored) const {
   std::set<ValueId> late;
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    if (!is_packed(*v) || (has(roots, *v) && !(stored.contains(*v) && is_stored_as_vector(*v)))) continue;
+    const auto times = std::count(roots.begin(), roots.end(), *v);
+    if (!is_packed(*v) || times != std::count(stored.begin(), stored.end(), *v) || !is_stored_as_vector(*v)) continue;
     const bool wanted = std::any_of(order.begin(), order.end(), [&](ValueId user) {
       return !late.contains(user) && has(operands_of(kernel_[user]), *v);
     });
@@ -170,10 +185,7 @@ bool Writer::is_stored_as_vector(ValueId v) const {
 std::string Writer::packed_operand(ValueId v, ir::Type result) {
   if (const auto known = vectors_.find(v); known != vectors_.end()) return known->second;
   if (is_exact_number(v)) return types_.stored(result) + "(" + values_.expressions.as(v, types_.computed(result)) + ")";
-  if (is_read_as_vector(v)) {
-    const std::string element = values_.expressions.of(v).text;  // NAME[k]
-    return element.substr(0, element.size() - 3);
-  }
+  if (is_read_as_vector(v)) return vector_of(std::get<Load>(kernel_[v].what));
   const ir::Type type = kernel_[v].type;
   values_.define({v});
   return types_.stored(type) + "(" + values_.expressions.as(v, types_.computed(type)) + ")";
@@ -198,7 +210,7 @@ void Writer::define_packed(ValueId v, Lines& out) {
   vectors_[v] = name;
 }
 
-// A loop over the elements: the roots, and the values that are rounded into vectors.
+// One of the loops over the elements: the roots, and the values that are rounded into vectors.
 void Writer::define_elements(std::vector<ValueId> roots, const std::vector<ValueId>& rounded, std::set<ValueId> stored,
                              Lines& vectors, Lines& elements) {
   values_.open(Level::Element, &elements);
@@ -212,49 +224,68 @@ void Writer::define_elements(std::vector<ValueId> roots, const std::vector<Value
   }
 }
 
-void Writer::define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored) {
+void Writer::define(Body& body, const Statements& statements, const std::vector<ValueId>& stored) {
   body_ = &body;
   vectors_.clear();
+  loop_ = 0;
+  for (auto& variables : variables_) variables.clear();
   values_.open(Level::Vector, lines_of_vectors(body));
-  values_.open(Level::Element, &body.element);
   auto& environment = values_.expressions.environment;
+  std::vector<ValueId> roots;
+  for (const std::vector<ValueId>& values : statements) roots.insert(roots.end(), values.begin(), values.end());
   const std::vector<ValueId> order = act::in_order(kernel_, roots, [&](ValueId v) { return environment.contains(v); });
   const std::set<ValueId> late = packed_for_stores(roots, order, stored);
-  const auto pack = [&](int phase, Lines& out) {
+  for (int loop = 0; loop < 2; ++loop) {
+    Lines& vectors = loop == 0 ? body.vector : body.second_vector;
+    enter(loop);
     for (const ValueId v : order) {
-      if (!is_packed(v) || late.contains(v) || phase_of(v) != phase) continue;
-      define_packed(v, out);
+      if (!is_packed(v) || late.contains(v) || phase_of(v) != loop) continue;
+      define_packed(v, vectors);
       environment[v] = {vectors_.at(v) + "[k]", Binding::Primary, types_.stored(kernel_[v].type)};
     }
-  };
-  const auto elements = [&](int phase, Lines& vectors, Lines& out) {
     std::vector<ValueId> wanted, rounded;
-    for (const ValueId root : roots)
-      if (!late.contains(root) && phase_of(root) == phase) wanted.push_back(root);
+    for (const std::vector<ValueId>& values : statements)
+      for (const ValueId v : values)
+        if (phase_of(values) == loop && !late.contains(v)) wanted.push_back(v);
     for (const ValueId v : order)
       for (const ValueId operand : is_packed(v) ? operands_of(kernel_[v]) : std::vector<ValueId>{})
-        if (is_narrow(operand) && values_.level(operand) == Level::Element && phase_of(operand) == phase &&
+        if (is_narrow(operand) && values_.level(operand) == Level::Element && phase_of(operand) == loop &&
             !is_packed(operand) && !is_read_as_vector(operand) && !has(rounded, operand))
           rounded.push_back(operand);
-    if (!wanted.empty() || !rounded.empty()) define_elements(wanted, rounded, stored, vectors, out);
-  };
-  pack(0, body.vector);
-  elements(0, body.vector, body.element);
-  // Variables of the first loop are out of the second one's sight.
-  const auto before = environment;
-  std::erase_if(environment, [&](const auto& known) {
-    return values_.level(known.first) == Level::Element && !vectors_.contains(known.first);
-  });
-  pack(1, body.between);
-  elements(1, body.between, body.after);
-  environment.insert(before.begin(), before.end());
-  for (const ValueId v : order)
-    if (late.contains(v)) define_packed(v, body.packed);
+    if (!wanted.empty() || !rounded.empty())
+      define_elements(wanted, rounded, {stored.begin(), stored.end()}, vectors,
+                      loop == 0 ? body.element : body.second_element);
+  }
+  enter(0);
+  for (const ValueId v : order) {
+    KW_ASSERT(!is_packed(v) || late.contains(v) || vectors_.contains(v), "what elements want is packed in two loops");
+    if (late.contains(v)) define_packed(v, body.late_vector);
+  }
 }
 
-Lines& Writer::elements(Body& body, const std::vector<ValueId>& values) const {
-  const bool first = std::all_of(values.begin(), values.end(), [&](ValueId v) { return phase_of(v) == 0; });
-  return first ? body.element : body.after;
+int Writer::phase_of(const std::vector<ValueId>& values) const {
+  int phase = 0;
+  for (const ValueId v : values)
+    if (values_.level(v) == Level::Element) phase = std::max(phase, phase_of(v));
+  return phase;
+}
+
+// Variables of one loop are out of the other one's sight.
+void Writer::enter(int loop) {
+  if (loop == loop_) return;
+  auto& environment = values_.expressions.environment;
+  for (auto known = environment.begin(); known != environment.end();)
+    if (values_.level(known->first) == Level::Element && !is_packed(known->first))
+      variables_[loop_].insert(environment.extract(known++));
+    else
+      ++known;
+  loop_ = loop;
+  environment.merge(variables_[loop]);
+}
+
+Lines& Writer::loop_of(Body& body, const std::vector<ValueId>& values) {
+  enter(std::min(phase_of(values), 1));
+  return loop_ == 0 ? body.element : body.second_element;
 }
 
 }  // namespace kw::act::cuda

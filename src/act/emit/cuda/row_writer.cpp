@@ -150,9 +150,7 @@ void RowWriter::write_loop(const Stage& stage, StageText& text) {
   const bool is_last = std::none_of(kernel_.stages.begin(), kernel_.stages.end(),
                                     [&](const Stage& other) { return &other > &stage && !other.loop.empty(); });
   text.holds_on = stage.accumulates.empty() && (stage.stores.empty() || !is_last);
-  std::set<ValueId> stored;
-  for (const Store& s : stage.stores) stored.insert(s.value);
-  define(text.body, defined_roots(stage), stored);
+  define(text.body, statements_by_tile(stage), stored_by(stage));
   Lines totals;
   std::vector<std::string> names, parts;
   const std::vector<ValueId> plain = plain_reductions(stage);
@@ -186,7 +184,8 @@ std::string RowWriter::reduce_terms(ValueId r, const std::string& name, StageTex
     totals.line(type + " " + name + " = static_cast<" + type + ">(" + total + ");");
   } else {
     text.before.line(type + " " + name + " = " + reduction.start + ";");
-    elements(text.body, terms_of(kernel_, r)).line(reduction.joined(name, term_of(r)));
+    Lines& loop = loop_of(text.body, terms_of(kernel_, r));
+    loop.line(reduction.joined(name, term_of(r)));
   }
   return "kw::part<" + std::string(reduction.functor) + ">(" + name + ", " +
          share(name, type, takes_turns() ? "2 * kw::kMostWarps" : "kw::kMostWarps") + ")";
@@ -257,24 +256,25 @@ std::optional<Factored> RowWriter::summed_product(ValueId r) const {
   return product_of(reduced.arg);
 }
 
-std::vector<ValueId> RowWriter::defined_roots(const Stage& stage) const {
-  std::vector<ValueId> roots;
-  auto take = [&](const Factored& product) {
-    roots.insert(roots.end(), product.terms.begin(), product.terms.end());
-    roots.insert(roots.end(), product.factors.begin(), product.factors.end());
+// Those of the stage, where sums over a tile mention a product's terms and factors in its place.
+Writer::Statements RowWriter::statements_by_tile(const Stage& stage) const {
+  Statements statements;
+  const auto take = [&](const Factored& product) {
+    statements.push_back(product.terms);
+    for (ValueId factor : product.factors) statements.push_back({factor});
   };
   for (ValueId r : stage.reductions)
     if (const auto product = summed_product(r))
       take(*product);
     else
-      for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
-  for (const Store& store : stage.stores) roots.push_back(store.value);
+      statements.push_back(terms_of(kernel_, r));
+  for (const Store& store : stage.stores) statements.push_back({store.value});
   for (const Accumulate& sum : stage.accumulates)
     if (is_summed_by_tile(sum, stage))
       take(product_of(sum.value));
     else
-      roots.push_back(sum.value);
-  return roots;
+      statements.push_back({sum.value});
+  return statements;
 }
 
 std::string RowWriter::tile_sum(const Factored& product, const std::string& type, const std::string& name,
@@ -282,12 +282,13 @@ std::string RowWriter::tile_sum(const Factored& product, const std::string& type
   auto sum = text.sums.find({product.terms, type});
   if (sum == text.sums.end()) {
     const std::string part = names_.fresh(name + "_part");
+    Lines& loop = loop_of(text.body, product.terms);
     std::vector<std::string> factors;
     for (ValueId v : product.terms) factors.push_back(values_.expressions.factor(v, type));
     const bool is_one = product.terms.size() == 1;
     const std::string term = is_one ? values_.expressions.as(product.terms[0], type) : join(factors, " * ");
     text.before_tile.line(type + " " + part + " = 0;");
-    elements(text.body, product.terms).line(part + " += " + term + ";");
+    loop.line(part + " += " + term + ";");
     sum = text.sums.emplace(std::pair(product.terms, type), part).first;
   }
   std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
@@ -303,7 +304,8 @@ void RowWriter::add_tile(ValueId r, const std::string& total, const std::string&
   const Reduction reduction = reduction_of(r);
   const std::string part = names_.fresh(name + "_part");
   text.before_tile.line(accumulator_type(r) + " " + part + " = " + reduction.start + ";");
-  elements(text.body, terms_of(kernel_, r)).line(reduction.joined(part, term_of(r)));
+  Lines& loop = loop_of(text.body, terms_of(kernel_, r));
+  loop.line(reduction.joined(part, term_of(r)));
   text.after_tile.line(reduction.joined(total, part));
 }
 

@@ -94,7 +94,7 @@ class RowWriter : public Writer {
   bool is_summed_by_tile(const Accumulate& sum, const Stage& stage) const;
   std::vector<ValueId> terms_of_sum(const Accumulate& sum) const;
   std::optional<Factored> summed_product(ValueId r) const;  // where the reduction is a sum
-  std::vector<ValueId> defined_roots(const Stage& stage) const;
+  Statements statements_by_tile(const Stage& stage) const;
   // Adds the terms of a tile, as `name` calls them, to a total.
   void add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text);
 };

@@ -33,7 +33,8 @@ void Writer::add_vectors(const Accumulate& sum, Body& body) {
   const std::string total = total_of(sum), type = sum_type(sum);
   const std::string part = names_.fresh(buffer(sum.buffer).name + "_part");
   body.vector.line(type + " " + part + " = 0;");
-  elements(body, {sum.value}).line(part + " += " + values_.expressions.as(sum.value, type) + ";");
+  Lines& loop = loop_of(body, {sum.value});
+  loop.line(part + " += " + values_.expressions.as(sum.value, type) + ";");
   body.stores.line(total + " += " + part + ";");
 }
 

@@ -134,8 +134,7 @@ void WholeRowWriter::combine(const Combination& one, StageText& text) {
 // ---- sums over the rows, one for every element: a thread has its own ----
 
 void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
-  const std::string type = sum_type(sum), term = values_.expressions.as(sum.value, type);
-  const std::string name = names_.fresh(buffer(sum.buffer).name + "_sums");
+  const std::string type = sum_type(sum), name = names_.fresh(buffer(sum.buffer).name + "_sums");
   const std::string terms = names_.fresh(buffer(sum.buffer).name + "_terms");
   const std::string times = text_.column_sums > 1 ? std::to_string(text_.column_sums) + " * " : "";
   const std::string room = text_.column_sums == 0 ? "0" : times + "room * static_cast<int>(sizeof(" + type + "))";
@@ -147,7 +146,8 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   for (const std::string& line : split_lines(bracketed(head, {to, room, "length", "sum_tiles", "tiles"}, ");", 116)))
     sums_.line(line);
   text.body.vector.line("kw::Vector<" + type + ", kVector> " + terms + ";");
-  elements(text.body, {sum.value}).line(terms + "[k] = " + term + ";");
+  Lines& loop = loop_of(text.body, {sum.value});
+  loop.line(terms + "[k] = " + values_.expressions.as(sum.value, type) + ";");
   text.body.stores.line(name + ".add(tile, v, element, " + terms + ");");
   finish_.line(name + ".template finish<kStreamed>(lane, lanes, groups, edges);");
   ++text_.column_sums;

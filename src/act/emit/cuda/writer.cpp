@@ -120,13 +120,25 @@ Lines Writer::outside(const std::string& condition, const Lines& point) {
   return out;
 }
 
+Writer::Statements Writer::statements_of(const Stage& stage) const {
+  Statements statements;
+  for (ValueId r : stage.reductions) statements.push_back(terms_of(kernel_, r));
+  for (const Store& store : stage.stores) statements.push_back({store.value});
+  for (const Accumulate& sum : stage.accumulates) statements.push_back({sum.value});
+  return statements;
+}
+
 std::vector<ValueId> Writer::roots_of(const Stage& stage) const {
   std::vector<ValueId> roots;
-  for (ValueId r : stage.reductions)
-    for (ValueId term : terms_of(kernel_, r)) roots.push_back(term);
-  for (const Store& store : stage.stores) roots.push_back(store.value);
-  for (const Accumulate& sum : stage.accumulates) roots.push_back(sum.value);
+  for (const std::vector<ValueId>& values : statements_of(stage))
+    roots.insert(roots.end(), values.begin(), values.end());
   return roots;
+}
+
+std::vector<ValueId> Writer::stored_by(const Stage& stage) {
+  std::vector<ValueId> values;
+  for (const Store& store : stage.stores) values.push_back(store.value);
+  return values;
 }
 
 Lines* Writer::lines_of_vectors(Body& body) { return has_vectors() ? &body.vector : nullptr; }
@@ -138,18 +150,19 @@ std::string Writer::stored_text(const Store& store) {
 void Writer::store(const Store& store, Body& body) {
   const Run run = has_vectors() ? run_of(store.at, nest_.inner) : Run{};
   if (!run.neighbours) {
-    elements(body, {store.value})
-        .line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
+    Lines& loop = loop_of(body, {store.value});
+    loop.line("kw::store(" + address(store.buffer, store.at, false) + ", " + stored_text(store) + ");");
     return;
   }
   note_vector(store.buffer, store.at, run);
   stored_alike_ &= is_large(store.at) && lies_alike(store.buffer, store.at);
   const auto packed = vectors_.find(store.value);
-  const bool is_packed = packed != vectors_.end() && kernel_[store.value].type == buffer(store.buffer).type;
-  const std::string name = is_packed ? packed->second : names_.fresh(buffer(store.buffer).name + "_v");
-  if (!is_packed) {
+  const bool has_vector = packed != vectors_.end() && kernel_[store.value].type == buffer(store.buffer).type;
+  const std::string name = has_vector ? packed->second : names_.fresh(buffer(store.buffer).name + "_v");
+  if (!has_vector) {
     body.vector.line("kw::Vector<" + types_.stored(buffer(store.buffer).type) + ", kVector> " + name + ";");
-    elements(body, {store.value}).line(name + "[k] = " + stored_text(store) + ";");
+    Lines& loop = loop_of(body, {store.value});
+    loop.line(name + "[k] = " + stored_text(store) + ";");
   }
   body.stores.line("kw::store_piece(" + vector_address(store.buffer, store.at) + ", " + name + ", whole);");
 }
@@ -157,16 +170,17 @@ void Writer::store(const Store& store, Body& body) {
 void Writer::finish(Body& body) {
   if (!has_vectors() || nest_.inner < 0) return;
   with_index(body.element);
-  with_index(body.after);
-  if (!body.after.empty()) {
-    body.between.line("KW_UNROLL");
-    body.between.open("for (int k = 0; k < (whole ? kVector : 1); ++k) {");
-    body.between.append(body.after);
-    body.between.close();
+  with_index(body.second_element);
+  Lines& rest = body.second_vector;
+  if (!body.second_element.empty()) {
+    rest.line("KW_UNROLL");
+    rest.open("for (int k = 0; k < (whole ? kVector : 1); ++k) {");
+    rest.append(body.second_element);
+    rest.close();
   }
-  body.between.append(body.packed);
-  body.between.append(body.stores);
-  body.stores = body.between;
+  rest.append(body.late_vector);
+  rest.append(body.stores);
+  body.stores = rest;
 }
 
 void Writer::with_index(Lines& element) {

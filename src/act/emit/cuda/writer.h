@@ -42,13 +42,16 @@ class Writer {
 
   // ---- what is done for each element (writer.cpp) ----
   struct Body {
-    Lines vector, element, between, after, packed, stores;  // in this order; `element` and `after` in loops
-    std::vector<const Lines*> all() const { return {&vector, &element, &stores}; }
+    Lines vector, element, second_vector, second_element, late_vector, stores;      // those of elements in loops
+    std::vector<const Lines*> all() const { return {&vector, &element, &stores}; }  // once it is finished
   };
-  std::vector<ValueId> roots_of(const Stage& stage) const;
+  using Statements = std::vector<std::vector<ValueId>>;  // about elements: the values that each mentions
+  Statements statements_of(const Stage& stage) const;
+  std::vector<ValueId> roots_of(const Stage& stage) const;  // all of these
+  static std::vector<ValueId> stored_by(const Stage& stage);
   virtual Lines* lines_of_vectors(Body& body);  // where values go that all elements of a vector share
   void store(const Store& store, Body& body);
-  void finish(Body& body);          // puts together what comes after the elements
+  void finish(Body& body);          // what comes after the first loop becomes part of the stores
   void with_index(Lines& element);  // declares the index of an element, where something wants it
   // Stores of the point's values that are known when a stage ends, by the thread that meets the condition.
   void after_stores(const Stage& stage, Lines& out, const std::string& condition);
@@ -56,10 +59,10 @@ class Writer {
   // ---- values of whole vectors (packed.cpp) ----
   void find_packed();  // again, once it is known what is kept
   bool is_packed(ValueId v) const { return packed_.contains(v); }
-  // Computes everything that the roots need. A root in `stored` is wanted by stores alone.
-  void define(Body& body, const std::vector<ValueId>& roots, const std::set<ValueId>& stored);
-  // Where something is done with values of each element.
-  Lines& elements(Body& body, const std::vector<ValueId>& values) const;
+  // Computes everything that the statements need, of which some are stores of these.
+  void define(Body& body, const Statements& statements, const std::vector<ValueId>& stored);
+  // The loop for a statement that mentions these. What is written from here on is written for it.
+  Lines& loop_of(Body& body, const std::vector<ValueId>& values);
 
   // ---- positions and addresses (memory.cpp) ----
   // The indices of several axes from one running number. `vectors`: of a vector's first element.
@@ -145,11 +148,13 @@ class Writer {
 
  private:
   void choose_parameters();
-  std::string element(const Load& load);  // the expression of what is read
+  std::string element(const Load& load);    // the expression of what is read
+  std::string vector_of(const Load& load);  // that of all of its neighbours
   bool is_narrow(ValueId v) const;
   bool is_exact_number(ValueId v) const;
   bool is_read_as_vector(ValueId v) const;
   bool is_stored_as_vector(ValueId v) const;
+  bool is_only_stored(ValueId v, const std::vector<int>& uses) const;
   bool is_wanted_packed(ValueId v, const std::vector<int>& uses) const;
   struct Operands {
     int vectors = 0, rounded_first = 0, phase = 0;
@@ -157,8 +162,10 @@ class Writer {
   };
   std::optional<Operands> operands_of_packed(ValueId v, const std::vector<int>& uses) const;
   std::set<ValueId> packed_for_stores(const std::vector<ValueId>& roots, const std::vector<ValueId>& order,
-                                      const std::set<ValueId>& stored) const;
-  int phase_of(ValueId v) const;  // of a value of each element: the loop that can compute it
+                                      const std::vector<ValueId>& stored) const;
+  int phase_of(ValueId v) const;  // of a value of each element: the first loop that can compute it
+  int phase_of(const std::vector<ValueId>& values) const;
+  void enter(int loop);
   std::string packed_operand(ValueId v, ir::Type result);
   std::string name_of_vector(ValueId v);
   void define_packed(ValueId v, Lines& out);
@@ -170,7 +177,9 @@ class Writer {
   std::map<std::string, std::string> vector_names_;  // by address
   std::set<ValueId> packed_;
   mutable std::map<ValueId, int> phases_;
-  std::map<ValueId, std::string> vectors_;  // of those of the present stage that are packed
+  std::map<ValueId, std::string> vectors_;  // of the present stage: what is packed, and what is rounded for it
+  int loop_ = 0;                            // that is written now
+  Expressions::Environment variables_[2];   // of the loops that are not
   Body* body_ = nullptr;                    // of the present stage
 };
 
