@@ -244,8 +244,19 @@ def relative_error(got, want):
     return ((got - want).norm() / want.norm().clamp_min(1e-30)).item()
 
 
-def compare(op, sizes):
-    """Relative error by norm of each output and gradient against the reference in double: ours, and PyTorch's own."""
+def compare(op, sizes, draws=8):
+    """Relative error by norm of each output and gradient against the reference in double: ours, and PyTorch's own. Of
+    several draws together: one number that is a sum may by chance be small beside what it is a sum of."""
+    results = [results_of(op, sizes) for _ in range(draws)]
+    names = [name for name in results[0][0] if results[0][1].get(name) is not None]
+    ours, exact, own = (
+        {n: torch.cat([result[which][n].double().flatten() for result in results]) for n in names} for which in range(3)
+    )
+    return {n: (relative_error(ours[n], exact[n]), relative_error(own[n], exact[n])) for n in names}
+
+
+def results_of(op, sizes):
+    """Outputs and gradients of one draw: ours, the reference's in double, and PyTorch's own."""
     given, forward, backward, cotangents = op.prepared(sizes)
     forward.run()
     backward.run()
@@ -261,15 +272,10 @@ def compare(op, sizes):
         results = dict(zip(names, outputs))
         pairs = [(results[n], c.to(results[n].dtype)) for n, c in cotangents.items()]
         torch.autograd.backward([p[0] for p in pairs], [p[1] for p in pairs])
-        return results | {"grad_" + n: t.grad for n, t in leaves.items()}
+        return {n: t.detach() for n, t in results.items()} | {"grad_" + n: t.grad for n, t in leaves.items()}
 
-    exact, own = reference(torch.float64), reference(None)
     ours = dict(forward.outputs)
     for b in backward.description["buffers"]:
         if b["role"] == "output" and b.get("gradient_of"):
             ours["grad_" + b["gradient_of"]] = backward.outputs[b["name"]]
-    return {
-        name: (relative_error(value, exact[name]), relative_error(own[name], exact[name]))
-        for name, value in ours.items()
-        if exact.get(name) is not None
-    }
+    return ours, reference(torch.float64), reference(None)
