@@ -14,6 +14,8 @@
 
 namespace kw::cli {
 
+constexpr int kLastGeneratedTier = 2;
+
 Result<understand::UnderstandRequest> request_of(const UnderstandOptions& options) {
   understand::UnderstandRequest request;
   request.source = options.source;
@@ -56,6 +58,9 @@ Result<Answer> run_understand(const Globals& globals, const UnderstandOptions& o
       fmt::format("{}: tier {}, closest to {}, {} decisions\n  {}\n", result.profile.name, result.profile.tier,
                   result.profile.closest, result.profile.decisions.size(), result.folder.file("profile.yaml"));
   if (!result.kept.empty()) text += fmt::format("  kept what you had set: {}\n", fmt::join(result.kept, ", "));
+  if (result.profile.tier > kLastGeneratedTier)
+    text +=
+        fmt::format("  note: it is understood, but no kernels are generated for tier {} yet\n", result.profile.tier);
   text += fmt::format("next: kw review {}\n", result.profile.name);
   nlohmann::ordered_json object = summary(result.profile);
   object["folder"] = result.folder.path();
