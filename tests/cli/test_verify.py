@@ -1,6 +1,7 @@
 """`kw verify` as a user calls it: generated kernels, kernels by hand, three strikes, exit codes."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -379,3 +380,17 @@ def test_a_kernel_that_is_told_another_number_of_blocks_than_there_were_is_caugh
     assert kw("verify", "rms_norm_none", "--target", "cuda", "--own-types", "--no-timing").returncode == 1
     report = json.loads((tmp_path / "kernels/rms_norm_none/verify/report.json").read_text())
     assert gate(report, gate_name)["outcome"] == "failed", report["gates"]
+
+
+# An eps of a millionth hides it: the sum of both is rounded to the same number.
+def test_a_rounding_that_is_left_out_before_an_eps_is_caught(kw, tmp_path):
+    assert kw("understand", ROOT / "examples/rms_norm_none.py").returncode == 0
+    assert kw("act", "rms_norm_none", "--yes").returncode == 0
+    path = tmp_path / "kernels/rms_norm_none/act/cpu/rms_norm_none_forward.cpp"
+    right = path.read_text()
+    wrong = re.sub(r"mean_square = kw::round_\w+<T>\((.*)\);$", r"mean_square = \1;", right, flags=re.MULTILINE)
+    assert wrong != right
+    path.write_text(wrong)
+    assert kw("verify", "rms_norm_none", "--own-types", "--no-timing").returncode == 1
+    report = json.loads((tmp_path / "kernels/rms_norm_none/verify/report.json").read_text())
+    assert gate(report, "error")["outcome"] == "failed", report["gates"]
