@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "act/act.h"
@@ -45,14 +46,23 @@ std::vector<std::string> written_before(const profile::KernelFolder& folder, con
   return paths;
 }
 
-// What someone changed by hand is not written over without a word. Files that cannot be read are nobody's work.
+// What someone changed by hand is not written over without a word, nor is what can no longer be compared.
 Status keep_edits(const profile::KernelFolder& folder, const ActOptions& options) {
   const Result<std::optional<act::Generated>> found = files_on_disk(folder, options.target);
-  if (options.replace || !found || !*found || !are_edited(folder, options.target, **found)) return {};
-  return bad_input(fmt::format("the files for {} were edited since kw act made them", options.target),
-                   Place{folder.file("act/" + options.target)},
-                   fmt::format("kw act {}{} --replace writes over them", options.name,
-                               options.target == "cpu" ? "" : " --target " + options.target));
+  const std::string hint = fmt::format("kw act {}{} --replace writes over them", options.name,
+                                       options.target == "cpu" ? "" : " --target " + options.target);
+  const Place place{folder.file("act/" + options.target)};
+  if (options.replace) return {};
+  const auto differs = [&](const std::string& why) {
+    return bad_input(fmt::format("the files for {} are not as kw act made them: {}", options.target, why), place, hint);
+  };
+  if (!found) return differs(found.error().message);
+  std::error_code none;
+  if (!*found && file_exists(folder.file("made/" + options.target + ".json")) &&
+      std::filesystem::is_directory(folder.file("act/" + options.target), none))
+    return differs("manifest.json is missing");
+  if (!*found || !are_edited(folder, options.target, **found)) return {};
+  return bad_input(fmt::format("the files for {} were edited since kw act made them", options.target), place, hint);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -177,6 +178,29 @@ def test_files_that_someone_edited_are_not_written_over_without_a_word(kw, norm)
     assert kw("act", "rms_norm", "--replace").returncode == 0
     assert file.read_text() == made
     assert kw("act", "rms_norm").returncode == 0  # what act made itself it may make again
+
+
+@pytest.mark.parametrize("break_it", [lambda path: path.write_text("{"), lambda path: path.unlink()])
+@pytest.mark.parametrize("name", ["manifest.json", "rms_norm_backward.cpp"])
+def test_an_edit_beside_a_broken_or_missing_file_is_kept(kw, norm, name, break_it):
+    kw("act", "rms_norm")
+    folder = norm / "act" / "cpu"
+    made = files_of(folder)
+    with (folder / "rms_norm_forward.cpp").open("a") as file:
+        file.write("// mine\n")
+    break_it(folder / name)
+    before = files_of(folder)
+    refused = kw("act", "rms_norm", "--quiet")
+    assert refused.returncode == 2 and "--replace" in refused.stderr
+    assert files_of(folder) == before
+    assert kw("act", "rms_norm", "--replace").returncode == 0 and files_of(folder) == made
+
+
+def test_a_folder_that_someone_removed_is_written_again(kw, norm):
+    kw("act", "rms_norm")
+    made = files_of(norm / "act")
+    shutil.rmtree(norm / "act" / "cpu")
+    assert kw("act", "rms_norm").returncode == 0 and files_of(norm / "act") == made
 
 
 def test_an_approval_says_what_comes_next(kw, norm):
