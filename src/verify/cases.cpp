@@ -116,7 +116,8 @@ std::string Case::text() const {
   std::string out = join(parts, " ");
   if (!types.empty()) out += ", " + kernel::text(types);
   out += ", " + std::string(name_of(layout)) + ", " + std::string(name_of(values)) + " values";
-  if (other_scalars) out += ", other scalars";
+  if (scalars != Scalars::AtDefault) out += ", other scalars";
+  if (scalars == Scalars::OtherAndFelt) out += ", small ones felt";
   if (many_blocks) out += ", many blocks";
   if (brink) out += ", at the brink of value " + std::to_string(*brink);
   return out;
@@ -288,6 +289,18 @@ const kernel::TypeBinding& most_exact(const std::vector<kernel::TypeBinding>& mi
                            [&](const auto& a, const auto& b) { return narrowest(a) < narrowest(b); });
 }
 
+bool is_real_scalar(const ir::Input& input) {
+  return input.kind == ir::InputKind::Scalar && input.type.floating() && input.default_value;
+}
+
+bool is_small_scalar(const ir::Input& input) {
+  return is_real_scalar(input) && std::fabs(input.default_value->number()) < 0.01;
+}
+
+bool has_small_scalar(const Subject& subject) {
+  return std::any_of(subject.forward.inputs.begin(), subject.forward.inputs.end(), is_small_scalar);
+}
+
 bool has_tensor_of_one(const Subject& subject, const Sizes& sizes) {
   const std::vector<ir::Input>& inputs = subject.forward.inputs;
   return std::any_of(inputs.begin(), inputs.end(), [&](const ir::Input& input) {
@@ -373,7 +386,7 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   for (const Sizes& shape : few) {
     for (const Values values : kValues)
       if (values != Values::Ordinary) add({.types = mixtures[0], .sizes = shape, .values = values});
-    add({.types = mixtures[0], .sizes = shape, .other_scalars = true});
+    add({.types = mixtures[0], .sizes = shape, .scalars = Scalars::Other});
   }
   // A narrow type allows for so much error in a long sum that a part of it may be left out unseen.
   const kernel::TypeBinding& exact = most_exact(mixtures);
@@ -388,7 +401,7 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
     }
     for (const Values values : {Values::Large, Values::Subnormal, Values::Zero, Values::Landmarks})
       if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .values = values});
-    if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .other_scalars = true});
+    if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .scalars = Scalars::Other});
     for (const Sizes& shape : shapes)
       if (size(shape) == 0) add({.types = mixtures[m], .sizes = shape});
   }
@@ -418,13 +431,17 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
                             : at_thresholds              ? Values::Landmarks
                             : draw < 18 && draw % 2 == 1 ? Values::Positive
                                                          : Values::Ordinary;
-      const bool other_scalars = draw >= 9 && !at_thresholds;
+      const Scalars others = draw % 4 < 2 ? Scalars::Other : Scalars::OtherAndFelt;
       add({.types = mixtures[m],
            .sizes = sizes,
            .values = values,
-           .other_scalars = other_scalars,
+           .scalars = draw < 9 || at_thresholds ? Scalars::AtDefault : others,
            .landmark = at_thresholds && draw >= 27 ? draw - 27 : -1});
     }
+    // Of many sums over two each, some lie where a rounding before a scalar moves what follows.
+    for (const std::string& name : has_small_scalar(subject) ? names : std::vector<std::string>{})
+      if (Sizes sizes = fitted(subject, name, 259, 2); admits(subject, sizes, options.most_elements))
+        add({.types = mixtures[m], .sizes = std::move(sizes), .scalars = Scalars::OtherAndFelt});
   }
   for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
     add({.types = mixtures[0], .sizes = shape});
@@ -481,12 +498,11 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
   for (const ir::Input& input : graph.inputs) {
     ++seed;
     if (input.kind == ir::InputKind::Scalar) {
-      if (!c.other_scalars || !input.type.floating() || !input.default_value) continue;
-      // No power of two, nor what it lacks to 1. A small one in half of the cases has the size of what it is added to:
-      // beside an eps of a millionth nobody sees a rounding.
+      if (c.scalars == Scalars::AtDefault || !is_real_scalar(input)) continue;
       const double own = input.default_value->number();
-      const bool is_small = std::fabs(own) < 0.01 && (own == 0 || c.seed % 2 == 0);
-      values.inputs[input.name] = ir::Array::scalar(is_small ? 0.3 : own * 1.3);
+      const bool is_felt = own == 0 || (c.scalars == Scalars::OtherAndFelt && is_small_scalar(input));
+      values.inputs[input.name] =
+          ir::Array::scalar(is_felt ? 0.3 : own * 1.3);  // no power of two, nor what it lacks to 1
       continue;
     }
     const auto shape = shape_of(graph, input.dims, c.sizes);

@@ -19,13 +19,17 @@
 
 namespace kw::verify {
 
+// What a call gives for a real scalar. One below a hundredth, such as an eps, is felt at 0.3: beside its default nobody
+// sees a rounding of what it is added to.
+enum class Scalars { AtDefault, Other, OtherAndFelt };
+
 struct Case {
   kernel::TypeBinding types;
   kernel::Sizes sizes;
   Layout layout = Layout::Dense;
   Values values = Values::Ordinary;
-  bool other_scalars = false;  // real scalars are not at their defaults
-  bool many_blocks = false;    // an emulated GPU has kManyMultiprocessors
+  Scalars scalars = Scalars::AtDefault;
+  bool many_blocks = false;  // an emulated GPU has kManyMultiprocessors
   bool at_start = false;
   bool fresh = false;               // a second call with other values follows
   int landmark = -1;                // of Values::Landmarks, by its number: which one tensors of one element have

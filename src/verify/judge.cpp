@@ -209,7 +209,7 @@ class Judge {
 
   Status look_at_casting(const Case& c, const ir::Environment& values, const Expected& expected,
                          const TrialOutcome& outcome, bool beyond) {
-    const bool ordinary = c.values == Values::Ordinary && c.layout == Layout::Dense && !c.other_scalars;
+    const bool ordinary = c.values == Values::Ordinary && c.layout == Layout::Dense && c.scalars == Scalars::AtDefault;
     if (!ordinary || outcome.got.empty() || (record_.orders_apart > 0 && !beyond) || looks_ >= 6) return {};
     std::int64_t elements = 0;
     for (const auto& [name, got] : outcome.got) elements = std::max(elements, static_cast<std::int64_t>(got.size()));
