@@ -127,6 +127,7 @@ class Sums {
       : slice_(slice), offset_(offset), tiles_(kPlace == Place::Registers ? 1 : tiles), columns_(columns) {
     if (!kAtomic && (kPlace == Place::Memory || (kPlace == Place::Shared && tiles < tiles_of_row))) {
       const int64_t kept = kPlace == Place::Memory ? 0 : static_cast<int64_t>(tiles) * kVectors * kVector * threads();
+      KW_ROLLED
       for (int64_t i = kept + thread(); i < columns; i += threads()) store(slice + i, T(0));
       barrier();
     }
@@ -134,6 +135,7 @@ class Sums {
       Packet zero;
       KW_UNROLL
       for (int k = 0; k < kPacket; ++k) zero[k] = 0;
+      KW_ROLLED
       for (int tile = 0; tile < tiles_; ++tile) {
         KW_UNROLL
         for (int i = 0; i < kVectors * kParts; ++i) set(tile, i, zero);
@@ -171,6 +173,7 @@ class Sums {
         room[group * columns_ + column] = sum;
     };
     const int64_t end = Edges<kVector, kRagged, int64_t>::end(columns_);
+    KW_ROLLED
     for (int tile = 0; tile < tiles_; ++tile) {
       KW_UNROLL
       for (int i = 0; i < kVectors * kParts; ++i) {
@@ -191,6 +194,7 @@ class Sums {
     if (kRagged && edges.at >= 0) put(edges.at, edge_);
     if (groups == 1) return;
     barrier();
+    KW_ROLLED
     for (int64_t column = thread(); column < columns_; column += threads()) {
       T sum = 0;
       for (int g = 0; g < groups; ++g) sum += room[g * columns_ + column];
@@ -211,6 +215,7 @@ class Sums {
         dynamic_shared<Packet>(offset_)[i * threads() + thread()] = values_[i];
       barrier();
     }
+    KW_ROLLED
     for (int vector = 0; vector < tiles_ * kVectors; ++vector) {
       KW_UNROLL
       for (int i = 0; i < kVector; ++i) {

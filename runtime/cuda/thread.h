@@ -33,6 +33,7 @@ using size_t = unsigned long;
 #define KW_DEVICE __device__ __forceinline__
 #define KW_SHARED(type, name, count) __shared__ type name[count]
 #define KW_UNROLL _Pragma("unroll")
+#define KW_ROLLED _Pragma("unroll 1")  // a loop that runs once for a block: compilers would write it four times
 
 namespace kw {
 

@@ -13,6 +13,7 @@
   static const char kw_tag_##name = 0; \
   const kw::Shared<type> name = kw::emulate::shared_array<type>(&kw_tag_##name, count, #name)
 #define KW_UNROLL
+#define KW_ROLLED
 #define KW_PLACE kw::emulate::Place::here()
 
 using std::int16_t;
