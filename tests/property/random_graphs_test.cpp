@@ -23,6 +23,9 @@ TEST_P(RandomGraphs, VerifyInEmulation) {
 
 INSTANTIATE_TEST_SUITE_P(Batches, RandomGraphs, ::testing::Range(uint64_t{0}, kBatches));
 
+// Elements that are left over behind whole vectors, in a tensor with a dimension of one.
+TEST(RandomGraph, RestOfVectorsBesideADimensionOfOne) { expect_random_graphs(50, 1, Where::Emulation); }
+
 TEST(RefusedGraphs, AreUnderFivePercentOnCpu) { expect_few_refusals(300, Where::Cpu); }
 TEST(RefusedGraphs, AreUnderFivePercentOnCuda) { expect_few_refusals(300, Where::Emulation); }
 

@@ -362,7 +362,7 @@ void EntryWriter::write(const Variant& variant) {
     rest.arguments = {"1", "1"};
     std::vector<std::string> arguments = replaced(s.arguments, n, n + " - whole");
     for (size_t i = 0; i < text_.tensors.size(); ++i)
-      if (has_all_axes(text_.tensors[i])) {
+      if (text_.vectors.contains(text_.tensors[i])) {
         const std::string& name = buffer(text_.tensors[i]).name;
         arguments[i] = "{" + name + " + whole" + arguments[i].substr(1 + name.size());
       }
