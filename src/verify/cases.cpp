@@ -278,15 +278,16 @@ Sizes fitted(const Subject& subject, const std::string& symbol, std::int64_t siz
 
 namespace {
 
+int narrowest_bytes(const kernel::TypeBinding& types) {
+  int bytes = ir::info(DType::F32).bytes;
+  for (const auto& [name, dtype] : types) bytes = std::min(bytes, ir::info(dtype).bytes);
+  return bytes;
+}
+
 // The mixture whose narrowest type is the widest, f64 aside; the first of them.
 const kernel::TypeBinding& most_exact(const std::vector<kernel::TypeBinding>& mixtures) {
-  const auto narrowest = [](const kernel::TypeBinding& types) {
-    int bytes = ir::info(DType::F32).bytes;
-    for (const auto& [name, dtype] : types) bytes = std::min(bytes, ir::info(dtype).bytes);
-    return bytes;
-  };
   return *std::max_element(mixtures.begin(), mixtures.end(),
-                           [&](const auto& a, const auto& b) { return narrowest(a) < narrowest(b); });
+                           [](const auto& a, const auto& b) { return narrowest_bytes(a) < narrowest_bytes(b); });
 }
 
 bool is_real_scalar(const ir::Input& input) {
@@ -438,10 +439,15 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
            .scalars = draw < 9 || at_thresholds ? Scalars::AtDefault : others,
            .landmark = at_thresholds && draw >= 27 ? draw - 27 : -1});
     }
-    // Of many sums over two each, some lie where a rounding before a scalar moves what follows.
-    for (const std::string& name : has_small_scalar(subject) ? names : std::vector<std::string>{})
-      if (Sizes sizes = fitted(subject, name, 259, 2); admits(subject, sizes, options.most_elements))
+    // Of many sums over two each, some lie where a rounding to 16 bits before a scalar moves what follows.
+    if (!has_small_scalar(subject) || narrowest_bytes(mixtures[m]) == narrowest_bytes({})) continue;
+    for (const std::string& name : names)
+      for (const std::int64_t many : {259, 31}) {
+        Sizes sizes = fitted(subject, name, many, 2);
+        if (!admits(subject, sizes, std::min<std::int64_t>(options.most_elements, 5000))) continue;
         add({.types = mixtures[m], .sizes = std::move(sizes), .scalars = Scalars::OtherAndFelt});
+        break;
+      }
   }
   for (const Sizes& shape : shapes_at_edges(subject, mixtures[0], options.machine, options.most_elements))
     add({.types = mixtures[0], .sizes = shape});
