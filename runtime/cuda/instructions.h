@@ -9,6 +9,16 @@ namespace kw {
 KW_DEVICE uint32_t bits_of(float value) { return __float_as_uint(value); }
 KW_DEVICE float float_of(uint32_t bits) { return __uint_as_float(bits); }
 
+// The same number, of which no sum makes one instruction with the product that it is.
+KW_DEVICE float unfused(float value) {
+  asm("" : "+f"(value));
+  return value;
+}
+KW_DEVICE double unfused(double value) {
+  asm("" : "+d"(value));
+  return value;
+}
+
 // To nearest, ties to even. Beside a neighbour the compiler makes one instruction of both.
 KW_DEVICE uint16_t bf16_bits(float value) {
   uint16_t bits;

@@ -39,6 +39,12 @@ namespace kw {
 KW_DEVICE uint32_t bits_of(float value) { return __builtin_bit_cast(uint32_t, value); }
 KW_DEVICE float float_of(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
+template <typename F>
+KW_DEVICE F unfused(F value) {
+  asm("" : "+m"(value));
+  return value;
+}
+
 KW_DEVICE uint16_t bf16_bits(float value) {
   const uint32_t word = bits_of(value);
   return static_cast<uint16_t>(value != value ? 0x7fffu : (word + 0x7fffu + ((word >> 16) & 1u)) >> 16);

@@ -64,16 +64,33 @@ std::vector<std::string> head_of_part(const OpMath& math, const std::string& wha
   return lines;
 }
 
-Result<LoopProgram> program_of(const OpMath& math, const ir::Graph& graph, const std::string& pass_name) {
-  return make_program(math.name + "_" + pass_name, graph,
-                      pass_name == "forward" ? math.forward_program : math.backward_program);
+// A family other than the first that serves is a fallback: what went together is cut, and where nothing else is left,
+// only the plainest kernels are made.
+void take_family(const std::string& family, const ir::Graph& pass, ProgramOptions& options) {
+  const std::vector<schedule::Choice> choices = schedule::choices(pass);
+  options.cut = !choices.empty() && family != schedule::to_text(choices.front().family);
+  options.plain = options.cut && family == schedule::to_text(schedule::Family::Composed);
 }
 
-Result<Generated> generate_cpu(const OpMath& math, const std::vector<profile::ScheduleRow>& schedules) {
+using Schedules = std::vector<profile::ScheduleRow>;
+
+Result<LoopProgram> program_of(const OpMath& math, const ir::Graph& graph, const std::string& pass_name,
+                               kernel::Target target, const Schedules& schedules) {
+  const bool forward = pass_name == "forward";
+  ProgramOptions options = forward ? math.forward_program : math.backward_program;
+  const std::vector<std::string>& fallbacks = forward ? math.forward_fallbacks : math.backward_fallbacks;
+  for (const profile::ScheduleRow& row : schedules)
+    if (row.target == kernel::name_of(target) && row.pass == pass_name && row.guard.empty() &&
+        std::find(fallbacks.begin(), fallbacks.end(), row.family) != fallbacks.end())
+      take_family(row.family, graph, options);
+  return make_program(math.name + "_" + pass_name, graph, options);
+}
+
+Result<Generated> generate_cpu(const OpMath& math, const Schedules& schedules) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Cpu);
   auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
-    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name));
+    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name, kernel::Target::Cpu, schedules));
     cpu::PassOptions options;
     options.pass = pass_name;
     options.comment = head(math, graph, pass_name);
@@ -93,12 +110,12 @@ Result<Generated> generate_cpu(const OpMath& math, const std::vector<profile::Sc
   return out;
 }
 
-Result<Generated> generate_cuda(const OpMath& math, const std::vector<profile::ScheduleRow>& schedules) {
+Result<Generated> generate_cuda(const OpMath& math, const Schedules& schedules) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Cuda);
   bool atomic = false;
   auto add = [&](const ir::Graph& graph, const std::string& pass_name) -> Status {
-    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name));
+    KW_TRY(const LoopProgram program, program_of(math, graph, pass_name, kernel::Target::Cuda, schedules));
     cuda::PassOptions options;
     options.pass = pass_name;
     options.comment = head(math, graph, pass_name);
@@ -124,23 +141,23 @@ std::vector<std::pair<std::string, const ir::Graph*>> graphs_of(const OpMath& ma
   return graphs;
 }
 
-Result<std::vector<LoopProgram>> programs_of(const OpMath& math) {
+Result<std::vector<LoopProgram>> triton_programs_of(const OpMath& math, const Schedules& schedules) {
   std::vector<LoopProgram> programs;
   for (const auto& [pass, graph] : graphs_of(math)) {
-    KW_TRY(LoopProgram program, program_of(math, *graph, pass));
+    KW_TRY(LoopProgram program, program_of(math, *graph, pass, kernel::Target::Triton, schedules));
     programs.push_back(std::move(program));
   }
   return programs;
 }
 
-Result<Generated> generate_triton(const OpMath& math) {
+Result<Generated> generate_triton(const OpMath& math, const Schedules& schedules) {
   Generated out;
   ManifestBuilder manifest(math, kernel::Target::Triton);
   const std::vector<std::pair<std::string, const ir::Graph*>> graphs = graphs_of(math);
   OpMath written = math;
   std::map<std::string, std::string> shared;
   if (written.backward) shared = share_gradients(*written.backward);
-  KW_TRY(const std::vector<LoopProgram> programs, programs_of(written));
+  KW_TRY(const std::vector<LoopProgram> programs, triton_programs_of(written, schedules));
   std::vector<triton::PassOptions> passes;
   for (size_t i = 0; i < programs.size(); ++i) passes.push_back({graphs[i].first, &programs[i]});
   const std::string any =
@@ -158,17 +175,6 @@ Result<Generated> generate_triton(const OpMath& math) {
 bool shapes_code(const std::string& id) {
   constexpr std::string_view kIds[] = {"casting", "wider", "accumulate", "deterministic", "saved", "aliases"};
   return std::find(std::begin(kIds), std::end(kIds), id) != std::end(kIds) || id.starts_with("reduce.");
-}
-
-// A family other than the first that serves is a fallback: what went together is cut, and where nothing else is left,
-// only the plainest kernels are made.
-ProgramOptions options_of(const profile::PassPlan& plan, const ir::Graph& pass) {
-  const std::vector<schedule::Choice> choices = schedule::choices(pass);
-  if (choices.empty() || plan.family == schedule::to_text(choices.front().family)) return {};
-  ProgramOptions options;
-  options.cut = true;
-  options.plain = plan.family == schedule::to_text(schedule::Family::Composed);
-  return options;
 }
 
 // How the profile has gradients summed over rows, and whether in any order.
@@ -203,10 +209,12 @@ Result<OpMath> math_of(const profile::Profile& profile) {
                                 ? ""
                                 : " (" + decision.at + ")"));
   math.licence = profile.licence;
-  math.forward_program = options_of(profile.plan.forward, math.forward);
+  take_family(profile.plan.forward.family, math.forward, math.forward_program);
+  math.forward_fallbacks = profile.plan.forward.fallbacks;
   math.forward_program.atomic = !profile.numerics.deterministic;
   if (math.backward && profile.plan.backward) {
-    math.backward_program = options_of(*profile.plan.backward, *math.backward);
+    take_family(profile.plan.backward->family, *math.backward, math.backward_program);
+    math.backward_fallbacks = profile.plan.backward->fallbacks;
     take_reductions(profile, math);
   }
   return math;
@@ -218,7 +226,7 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
     case kernel::Target::Cpu:
       return generate_cpu(math, schedules);
     case kernel::Target::Triton:
-      return generate_triton(math);
+      return generate_triton(math, schedules);
     case kernel::Target::Cuda:
       return generate_cuda(math, schedules);
   }
@@ -227,7 +235,7 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
 
 Result<DenseTriton> generate_dense_triton(const OpMath& math) {
   ManifestBuilder manifest(math, kernel::Target::Triton);
-  KW_TRY(std::vector<LoopProgram> programs, programs_of(math));
+  KW_TRY(std::vector<LoopProgram> programs, triton_programs_of(math, {}));
   std::vector<triton::PassOptions> passes;
   for (size_t i = 0; i < programs.size(); ++i) {
     for (LoopKernel& kernel : programs[i].kernels) kernel.name = "_" + kernel.name + "_kernel";

@@ -28,7 +28,8 @@ struct OpMath {
   std::map<std::string, ir::Layout> layouts;                 // of outputs of the forward, where the profile decides it
   std::vector<std::string> notes;  // decisions that shape the code, each one line: for the head of the files
   std::string licence;
-  ProgramOptions forward_program, backward_program;  // as the plan asks for
+  ProgramOptions forward_program, backward_program;                // as the plan asks for
+  std::vector<std::string> forward_fallbacks, backward_fallbacks;  // families that a schedule may ask for instead
 };
 
 Result<OpMath> math_of(const profile::Profile& profile);

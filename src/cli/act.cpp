@@ -67,6 +67,15 @@ Status keep_edits(const profile::KernelFolder& folder, const ActOptions& options
 
 }  // namespace
 
+Status write_kernels(const profile::KernelFolder& folder, const profile::Profile& profile,
+                     const act::Generated& kernels, const std::string& target,
+                     const std::map<std::string, std::string>& beside) {
+  std::map<std::string, std::string> files = act::file_set(kernels);
+  files["made/" + target + ".json"] = made_from(profile, kernels);
+  files.insert(beside.begin(), beside.end());
+  return folder.write(files, written_before(folder, target));
+}
+
 Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
   KW_TRY(const kernel::Target target, target_of(options.target));
   const profile::KernelFolder folder(globals.workspace, options.name);
@@ -82,11 +91,9 @@ Result<Answer> run_act(const Globals& globals, const ActOptions& options) {
     KW_TRY(const std::string yaml, read_text(path));
     return tl::make_unexpected(act::placed_in_profile(generated.error(), yaml, path));
   }
-  const std::map<std::string, std::string> files = act::file_set(*generated);
   progress.step("write");
-  std::map<std::string, std::string> written = files;
-  written["made/" + options.target + ".json"] = made_from(profile, *generated);
-  KW_CHECK(folder.write(written, written_before(folder, options.target)));
+  KW_CHECK(write_kernels(folder, profile, *generated, options.target));
+  const std::map<std::string, std::string> files = act::file_set(*generated);
 
   nlohmann::ordered_json object = {{"name", options.name},
                                    {"target", options.target},

@@ -53,6 +53,8 @@ class Development {
     if (!go_on) return stopped("files");
     KW_TRY(const bool passed, verify(folder));
     if (!passed) return ended("failed", 1);
+    KW_TRY(go_on, checkpoint(folder, "files"));  // a fallback has files of its own
+    if (!go_on) return stopped("files");
     KW_TRY(go_on, checkpoint(folder, "report"));
     if (!go_on) return stopped("report");
     return finished(folder);

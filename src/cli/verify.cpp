@@ -138,26 +138,51 @@ std::vector<std::string> fallbacks_of(const profile::Plan& plan) {
   return families;
 }
 
-// The next family that the profile allows, where it gives other kernels than those that failed.
-Result<std::optional<act::Generated>> fallback(const Globals& globals, Job& job, const std::string& family,
-                                               kernel::Target target) {
-  profile::Profile changed = job.profile;
-  const auto take = [&](profile::PassPlan& plan) {
-    if (std::find(plan.fallbacks.begin(), plan.fallbacks.end(), family) != plan.fallbacks.end()) plan.family = family;
+// A family that the profile allows instead of the plan's, as rows of schedules.yaml, and what it gives.
+struct Fallback {
+  std::vector<profile::ScheduleRow> schedules;  // with those that there were
+  act::Generated kernels;
+};
+
+// None where it gives the kernels that failed.
+Result<std::optional<Fallback>> fallback(const profile::KernelFolder& folder, Job& job, const std::string& family,
+                                         kernel::Target target, const verify::Report& failed) {
+  Fallback next;
+  KW_TRY(next.schedules, schedules_of(folder));
+  const std::string evidence =
+      fmt::format("the plan's kernels did not pass {}", join(verify::failed_gates(failed), ", "));
+  const auto take = [&](const std::string& pass, const profile::PassPlan& plan) {
+    if (std::find(plan.fallbacks.begin(), plan.fallbacks.end(), family) == plan.fallbacks.end()) return;
+    const std::string name(kernel::name_of(target));
+    std::erase_if(next.schedules, [&](const profile::ScheduleRow& row) {  // of an earlier fallback
+      return row.target == name && row.pass == pass && row.guard.empty() && row.parameters.empty();
+    });
+    next.schedules.push_back({.target = name, .pass = pass, .family = family, .evidence = evidence});
   };
-  take(changed.plan.forward);
-  if (changed.plan.backward) take(*changed.plan.backward);
-  auto kernels = generate(profile::KernelFolder(globals.workspace, job.name), changed, target);
+  take("forward", job.profile.plan.forward);
+  if (job.profile.plan.backward) take("backward", *job.profile.plan.backward);
+  auto kernels = act::act(job.profile, next.schedules, target);
   if (!kernels) {
     job.notes.push_back("the fallback " + family + " is refused: " + kernels.error().message);
     return std::nullopt;
   }
-  if (verify::kernel_hash(kernels->manifest, kernels->files) ==
+  next.kernels = std::move(*kernels);
+  if (verify::kernel_hash(next.kernels.manifest, next.kernels.files) ==
       verify::kernel_hash(job.subject.manifest, job.subject.files)) {
     job.notes.push_back("the fallback " + family + " gives the same kernels");
     return std::nullopt;
   }
-  return std::move(*kernels);
+  return next;
+}
+
+// What was proven is what there is from now on: act, packages and libraries make these kernels of the same profile.
+Status adopt(const profile::KernelFolder& folder, Job& job, const Fallback& taken, const std::string& target) {
+  const std::map<std::string, std::string> schedules = {
+      {"schedules.yaml", profile::schedules_to_yaml(taken.schedules)}};
+  job.notes.push_back("schedules.yaml has the fallback from now on");
+  if (!file_exists(folder.file("act/" + target + "/manifest.json"))) return folder.write(schedules);
+  job.notes.push_back("the files in act/" + target + " are the fallback's");
+  return write_kernels(folder, job.profile, taken.kernels, target, schedules);
 }
 
 Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& options, Job& job,
@@ -210,6 +235,39 @@ void time_passes(Job& job, kernel::Target target, bool torch_compile, verify::Re
       verify::judge_gain(job.subject, job.torch, types, *timed, {threads, torch_compile}, report.speeds);
 }
 
+std::string what_failed(const verify::Report& report) {
+  std::string text =
+      fmt::format("attempt {} does not pass {}", report.attempt, join(verify::failed_gates(report), ", "));
+  for (const verify::Verdict& verdict : report.verdicts)
+    if (verdict.outcome == verify::Outcome::Failed) return text + ": " + verdict.line;
+  return text;
+}
+
+// Until one passes, which then is what the report is about; else it stays about the plan's kernels.
+Status try_fallbacks(const Globals& globals, const VerifyOptions& options, Job& job, kernel::Target target,
+                     const verify::AttemptLog& log, verify::Report& report) {
+  const profile::KernelFolder folder(globals.workspace, job.name);
+  int attempts = report.attempt;
+  for (const std::string& family : fallbacks_of(job.profile.plan)) {
+    if (report.passed() || attempts >= verify::kMostAttempts) break;
+    KW_TRY(const std::optional<Fallback> next, fallback(folder, job, family, target, report));
+    if (!next) continue;
+    const verify::Subject planned = job.subject;
+    if (attempts == report.attempt) job.notes.push_back(what_failed(report));
+    job.notes.push_back("attempt " + std::to_string(++attempts) + " takes the fallback " + family);
+    job.subject.manifest = next->kernels.manifest;
+    job.subject.files = next->kernels.files;
+    KW_TRY(verify::Report tried, attempt(globals, options, job, "fallback: " + family, log));
+    if (tried.passed()) {
+      report = std::move(tried);
+      return adopt(folder, job, *next, options.target);
+    }
+    job.notes.push_back(what_failed(tried));
+    job.subject = planned;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) {
@@ -218,18 +276,8 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
   const verify::AttemptLog log(job.folder + "/attempts.jsonl");
   KW_CHECK(log.may_go_on(job.name, options.target, job.identity));
   KW_TRY(verify::Report report, attempt(globals, options, job, "as planned", log));
-  std::vector<std::string> families;
   // What a person wrote or edited has none.
-  if (!job.subject.from_outside) families = fallbacks_of(job.profile.plan);
-  for (const std::string& family : families) {
-    if (report.passed() || report.attempt >= verify::kMostAttempts) break;
-    KW_TRY(std::optional<act::Generated> kernels, fallback(globals, job, family, target));
-    if (!kernels) continue;
-    job.notes.push_back("attempt " + std::to_string(report.attempt + 1) + " takes the fallback " + family);
-    job.subject.manifest = std::move(kernels->manifest);
-    job.subject.files = std::move(kernels->files);
-    KW_TRY(report, attempt(globals, options, job, "fallback: " + family, log));
-  }
+  if (!job.subject.from_outside) KW_CHECK(try_fallbacks(globals, options, job, target, log, report));
   if (report.passed() && !options.no_timing) time_passes(job, target, options.torch_compile, report);
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));

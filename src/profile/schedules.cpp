@@ -30,7 +30,9 @@ std::string text(const YAML::Node& node) { return node ? node.Scalar() : std::st
 std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows) {
   YamlText out(true);
   out.comment(
-      "How this kernel is laid out, per target and machine. Rows change speed, never results; `kw perf` adds them.\n"
+      "How this kernel is laid out, per target and machine. Rows change speed, never results. `kw perf` adds them, "
+      "and\n"
+      "`kw verify` one of a family that the profile lists as a fallback, where that passed and the plan's did not.\n"
       "Where no row fits, the family's own formula of machine, types and sizes gives the parameters.");
   out.raw("schema", std::to_string(kVersion));
   if (rows.empty()) {

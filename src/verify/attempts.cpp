@@ -54,11 +54,15 @@ Result<std::vector<Attempt>> read_attempts(std::string_view text, const std::str
   return attempts;
 }
 
-Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when) {
-  Attempt attempt{std::move(when), report.target, subject, report.kernel_hash, variant, {}, report.seed};
+std::vector<std::string> failed_gates(const Report& report) {
+  std::vector<std::string> names;
   for (const Verdict& verdict : report.verdicts)
-    if (verdict.outcome == Outcome::Failed) attempt.failed.emplace_back(info(verdict.gate).name);
-  return attempt;
+    if (verdict.outcome == Outcome::Failed) names.emplace_back(info(verdict.gate).name);
+  return names;
+}
+
+Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when) {
+  return {std::move(when), report.target, subject, report.kernel_hash, variant, failed_gates(report), report.seed};
 }
 
 int strikes(const std::vector<Attempt>& attempts, const std::string& target, const std::string& subject) {

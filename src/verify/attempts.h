@@ -28,6 +28,7 @@ struct Attempt {
 std::string to_line(const Attempt& attempt);  // JSON, without the newline
 Result<std::vector<Attempt>> read_attempts(std::string_view text, const std::string& file);
 
+std::vector<std::string> failed_gates(const Report& report);
 Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when);
 
 // Failures in a row, the last attempts first, of this subject on this target.

@@ -362,6 +362,26 @@ def test_after_a_failure_the_next_fallback_is_another_kernel(kw, tmp_path):
     assert len({attempt["kernel"] for attempt in attempts}) == 3
     assert any("takes the fallback composed" in note for note in report["notes"])
 
+    # From now on it is the fallback that is made, and that a second verify finds right at once.
+    assert kw("act", "soft", "--target", "cuda").returncode == 0
+    assert kw("status", "soft", "--json").returncode == 0
+    again = json.loads(kw("verify", "soft", "--target", "cuda", "--own-types", "--no-timing", "--json").stdout)
+    assert again["passed"] and again["attempt"] == 1 and again["kernel_hash"] == report["kernel_hash"]
+
+
+def test_a_fallback_that_is_verified_is_what_there_is_from_then_on(kw, tmp_path):
+    """Its files lie where the plan's lay, dev approves them, and the package is made of them."""
+    (tmp_path / "soft.kw").write_text(SOFT)
+    assert kw("understand", "soft.kw").returncode == 0
+    rows = [
+        {"target": "cuda", "machine": "sm_90", "pass": "forward", "family": "row", "evidence": "a test",
+         "parameters": {"row_elements": "128", "row_threads": "1024", "row_blocks": "2"}}
+    ]  # fmt: skip
+    (tmp_path / "kernels/soft/schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": rows}))
+    assert kw("dev", "soft", "--target", "cuda", "--yes").returncode == 0
+    status = json.loads(kw("status", "soft", "--json").stdout)
+    assert "done on cuda" in json.dumps(status)
+
 
 @pytest.mark.parametrize(
     ("told", "gate_name"), [("blocks(0) + 1", "outside"), ("max(1, blocks(0) - 1)", "error")], ids=["more", "fewer"]

@@ -26,6 +26,9 @@ INSTANTIATE_TEST_SUITE_P(Batches, RandomGraphs, ::testing::Range(uint64_t{0}, kB
 // Elements that are left over behind whole vectors, in a tensor with a dimension of one.
 TEST(RandomGraph, RestOfVectorsBesideADimensionOfOne) { expect_random_graphs(50, 1, Where::Emulation); }
 
+// argmax of a sum whose product has another reader, which is one instruction in one loop and two in the other.
+TEST(RandomGraph, PositionOfAnExtremeOfFusedSums) { expect_random_graphs(16, 1, Where::Emulation); }
+
 TEST(RefusedGraphs, AreUnderFivePercentOnCpu) { expect_few_refusals(300, Where::Cpu); }
 TEST(RefusedGraphs, AreUnderFivePercentOnCuda) { expect_few_refusals(300, Where::Emulation); }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 
+#include "act/emit/cpp/compared_products.h"
 #include "act/loop/uses.h"
 #include "base/text.h"
 
@@ -157,7 +157,9 @@ Expression Expressions::build(ValueId id, bool rounded) {
             Binding::Primary, sum.type};
   }
   if (const std::optional<Kept> kept = this->kept(id)) return keep(*kept);
-  return this->map(value, *map, rounded);
+  Expression result = this->map(value, *map, rounded);
+  if (unfused_.contains(id)) return {"kw::unfused(" + result.text + ")", Binding::Primary, result.type};
+  return result;
 }
 
 std::vector<ValueId> Expressions::operands(ValueId id) const {
@@ -427,6 +429,8 @@ void Expressions::count_uses() { uses_ = use_counts(kernel_); }
 void Expressions::hold_sums() {
   held_ = find_held_sums(kernel_, [&](ir::Type type) { return types_.rounds(type); });
 }
+
+void Expressions::unfuse_compared_products() { unfused_ = find_compared_products(program_, kernel_); }
 
 void Expressions::find_scalar_types() {
   std::map<std::string, std::set<std::string>> wanted;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "act/emit/cpp/cpp_types.h"
@@ -68,6 +69,8 @@ class Expressions {
   // Sums that are only wanted between two numbers are written as kw::round_between, where the target's runtime has it.
   void hold_sums();
   void count_uses();  // of what by_lanes asks for
+  // For a target whose compiler may join a product with a sum: kw::unfused where that would tell loops apart.
+  void unfuse_compared_products();
 
  private:
   Expression build(ValueId value, bool rounded);
@@ -103,6 +106,7 @@ class Expressions {
   std::optional<ir::Type> only_type_;
   std::map<std::string, std::string> scalar_types_;
   HeldSums held_;
+  std::set<ValueId> unfused_;
   std::vector<int> uses_;
 };
 

@@ -20,6 +20,7 @@ Values::Values(const LoopProgram& program, const LoopKernel& kernel, CppTypes& t
       names_(names),
       level_of_axes_(std::move(level_of_axes)) {
   expressions.find_scalar_types();
+  expressions.unfuse_compared_products();
 }
 
 void Values::close() {

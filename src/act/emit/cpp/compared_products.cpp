@@ -1,0 +1,50 @@
+#include "act/emit/cpp/compared_products.h"
+
+#include <algorithm>
+
+#include "act/emit/cpp/spelling.h"
+
+namespace kw::act::cpp {
+namespace {
+
+using ir::Op;
+
+bool is_extreme(Op op) { return op == Op::ReduceMax || op == Op::ReduceMin || op == Op::ArgMax || op == Op::ArgMin; }
+
+bool may_end_in_a_product(const Value& value) {
+  const Map* map = std::get_if<Map>(&value.what);
+  if (!map || !value.type.floating() || spelling_of(map->op).exact) return false;
+  return map->op != Op::Add && map->op != Op::Sub && map->op != Op::Cast;
+}
+
+bool comes_from_another_kernel(const LoopProgram& program, const Value& value) {
+  const Load* load = std::get_if<Load>(&value.what);
+  return load && program.buffers[static_cast<size_t>(load->buffer)].role == Buffer::Role::Workspace;
+}
+
+}  // namespace
+
+std::set<ValueId> find_compared_products(const LoopProgram& program, const LoopKernel& kernel) {
+  std::set<ValueId> seen, products;
+  auto visit = [&](auto&& self, ValueId id) -> void {
+    const Value& value = kernel[id];
+    if (std::holds_alternative<Reduced>(value.what) || !seen.insert(id).second) return;  // computed once
+    if (may_end_in_a_product(value)) products.insert(id);
+    for (ValueId operand : operands_of(value)) self(self, operand);
+  };
+  for (const Value& value : kernel.values) {
+    if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && is_extreme(reduced->op))
+      visit(visit, reduced->arg);
+    const Map* map = std::get_if<Map>(&value.what);
+    if (!map) continue;
+    const bool equality = map->op == Op::Eq || map->op == Op::Ne, order = map->op == Op::Lt || map->op == Op::Le;
+    const bool with_another = order && std::any_of(map->args.begin(), map->args.end(), [&](ValueId arg) {
+                                return comes_from_another_kernel(program, kernel[arg]);
+                              });
+    if (equality || with_another)
+      for (ValueId arg : map->args) visit(visit, arg);
+  }
+  return products;
+}
+
+}  // namespace kw::act::cpp
