@@ -33,6 +33,12 @@ KW_DEVICE constexpr bool are_narrow() {
   return ((sizeof(Types) <= 2) && ...);
 }
 
+// Whether an element beside the rows takes one register, or no more than one of theirs.
+template <class Beside, class... Types>
+KW_DEVICE constexpr bool is_no_wider() {
+  return sizeof(Beside) <= 4 || ((sizeof(Beside) <= sizeof(Types)) || ...);
+}
+
 // How many rows are on their way while a thread works on one: two, unless its part of a row is more than kRowBytes.
 inline constexpr int kRowBytes = 96;
 template <int kElements, class... Types>

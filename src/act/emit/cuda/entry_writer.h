@@ -34,6 +34,8 @@ class EntryWriter {
     std::string grid = {}, block = {}, shared = "0";
     std::string cached = "0";  // elements of a row in shared memory
     std::string lanes = "0";   // of a row, as an expression of the manifest; "0": the whole block
+
+    void only_for(const std::string& condition) { types += (types.empty() ? "" : " && ") + condition; }
   };
 
   static constexpr int64_t kLongestVector = 8;
@@ -59,6 +61,10 @@ class EntryWriter {
   static int64_t with_edges(int64_t threads) { return std::max<int64_t>(128, threads * 7 / 8 / 128 * 128); }
   // For tensors that have elements of one width alone: where kernels are few, others serve a mixture of widths.
   void of_one_width(Variant& variant) const;
+  // For tensors beside the rows (weights) whose elements take one register, or as many as a row's own: the threads of
+  // a block are as many as have registers for that. Others are served element by element.
+  void of_no_wider_beside(Variant& variant) const;
+  std::map<std::string, std::string> tensors_of_types() const;  // of each type parameter: one that has it
   // How many blocks leave a slice each, where so many run at once on a multiprocessor.
   std::string grid_of_slices(const std::string& at_once, bool ragged = false) const;
   // Guards of memory that is read and written in vectors.
@@ -127,6 +133,7 @@ class RowEntries : public EntryWriter {
   void held(bool ragged, const Held& how);
   void streamed(bool ragged);
   void any_strides();
+  int64_t summing_threads() const;  // of a block whose threads have rows and sums in registers
   std::string ahead_bytes(const std::string& each) const;
   std::string bytes_of_sums() const;
 };

@@ -43,6 +43,7 @@ void RowEntries::fast(Variant& v) const {
   aligned(v);
   if (!text_.vectors.empty() && !v.ragged) whole_vectors(v);
   v.guards.push_back(short_index(sizes_.row()));
+  of_no_wider_beside(v);
 }
 
 // As many blocks as run at once leave a slice each. The rows of one all begin alike, so that its threads keep their
@@ -66,8 +67,9 @@ void RowEntries::lanes(bool ragged) {
   if (ragged && p_.rare_kernels == 0) of_one_width(v);
   v.guards.push_back(length() + " <= " + number(32 * each));
   v.arguments = arguments(vector_constant(), number(each), false, false, "Registers", ragged);
-  v.most_threads = summed ? 256 : p_.lane_threads;
-  v.block = number(v.most_threads);
+  v.most_threads = summed ? summing_threads() : p_.lane_threads;
+  if (summed) v.thread_bytes = kThreadBytes;
+  v.block = summed ? threads_size(v) : number(v.most_threads);
   // Edges are up to 14, one for a lane.
   v.lanes =
       "min(32, next_pow2(max(" + number(ragged ? 16 : 1) + ", ceil_div(" + length() + ", " + number(each) + "))))";
@@ -81,6 +83,13 @@ void RowEntries::lanes(bool ragged) {
   write(v);
 }
 
+// Sums that ride along take registers: where they are many, fewer threads have enough.
+int64_t RowEntries::summing_threads() const {
+  size_t sums = 0;
+  for (const Stage& stage : kernel_.stages) sums += stage.accumulates.size();
+  return sums > 3 ? 192 : 256;
+}
+
 void RowEntries::held(bool ragged, const Held& how) {
   if (ragged && p_.rare_kernels == 0) return;
   const bool summed = text_.plan.accumulates;
@@ -90,7 +99,8 @@ void RowEntries::held(bool ragged, const Held& how) {
   fast(v);
   if (how.bytes > 0) v.guards.push_back(sizes_.widest() + " <= " + number(how.bytes));
   if (how.is_for_wide) v.guards.push_back(sizes_.widest() + " > 2");
-  v.types = how.bytes > 0 ? are_narrow() : how.is_for_wide ? "!" + are_narrow() : "";
+  if (how.bytes > 0) v.only_for(are_narrow());
+  if (how.is_for_wide) v.only_for("!" + are_narrow());
   if (how.from > 0) v.guards.push_back(length() + " > " + number(how.from));
   if (!how.guard.empty()) v.guards.push_back(how.guard);
   v.most_threads = how.most_threads;

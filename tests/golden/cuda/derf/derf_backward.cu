@@ -230,15 +230,16 @@ KW_DEVICE void derf_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const T, 
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<192, 768, T, TW>()), (kw::most_in<2, 8, T, TW>()))
 void derf_backward_short(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                          T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                          int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                          int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0, int lanes) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, false, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -247,7 +248,7 @@ void derf_backward_narrow(const T* x, const T* alpha, const T* shift, const W* w
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                           int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  if constexpr (kw::are_narrow<T, TW>())
+  if constexpr (kw::is_no_wider<W, T, TW>() && kw::are_narrow<T, TW>())
     derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, false, int>(
         {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
         {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
@@ -260,10 +261,11 @@ void derf_backward(const T* x, const T* alpha, const T* shift, const W* weight, 
                    T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq,
                    int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                    int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, false, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows that the registers of a block hold, and sums in shared memory.
@@ -272,11 +274,12 @@ void derf_backward_shared(const T* x, const T* alpha, const T* shift, const W* w
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                           int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 64, T, TW>(), false, true, kw::Place::Shared, false,
-      int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 64, T, TW>(), false, true, kw::Place::Shared, false,
+        int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -285,23 +288,25 @@ void derf_backward_streamed(const T* x, const T* alpha, const T* shift, const W*
                             T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                             int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                             int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<192, 768, T, TW>()), (kw::most_in<2, 8, T, TW>()))
 void derf_backward_short_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y, T* grad_x,
                                 T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                 int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                                 int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0,
                                 int lanes) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), 16, false, false, kw::Place::Registers, true, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -310,7 +315,7 @@ void derf_backward_narrow_ragged(const T* x, const T* alpha, const T* shift, con
                                  T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                  int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  if constexpr (kw::are_narrow<T, TW>())
+  if constexpr (kw::is_no_wider<W, T, TW>() && kw::are_narrow<T, TW>())
     derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Shared, true, int>(
         {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
         {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
@@ -323,10 +328,11 @@ void derf_backward_ragged(const T* x, const T* alpha, const T* shift, const W* w
                           T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                           int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                           int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), 16, false, true, kw::Place::Registers, true, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -335,11 +341,12 @@ void derf_backward_shared_ragged(const T* x, const T* alpha, const T* shift, con
                                  T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices, TW32* v9_slices,
                                  int batch_seq, int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_1, int64_t v8_slices_stride_0, int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<40, 64, T, TW>(), false, true, kw::Place::Shared, true,
-      int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), kw::most_in<40, 64, T, TW>(), false, true, kw::Place::Shared, true,
+        int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -349,10 +356,11 @@ void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift, c
                                    TW32* v9_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t v8_slices_stride_0,
                                    int64_t v9_slices_stride_0) {
-  derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
-      {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    derf_backward_rows<kw::vector_length<T, TW>(), 8, true, true, kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {alpha, {0}}, {shift, {0}}, {weight, {1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_alpha_slices, {1}}, {grad_shift_slices, {1}},
+        {v8_slices, {v8_slices_stride_0}}, {v9_slices, {v9_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Any strides, and more elements than an int counts.

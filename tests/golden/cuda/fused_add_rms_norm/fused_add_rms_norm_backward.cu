@@ -283,16 +283,18 @@ KW_DEVICE void fused_add_rms_norm_backward_rows(kw::Tensor<const W, 1> weight, k
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void fused_add_rms_norm_backward_short(const W* weight, const T* y1, const float* rstd, const WT* d_y0, const T* d_y1,
                                        T* grad_x, T* grad_residual, WT32* grad_weight_slices, int batch_seq, int hidden,
                                        int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                        int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                        int64_t grad_weight_slices_stride_0, int lanes) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -302,7 +304,7 @@ void fused_add_rms_norm_backward_narrow(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
         {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
         {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
@@ -317,11 +319,13 @@ void fused_add_rms_norm_backward_shared(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true,
-      kw::Place::Shared, false, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true,
+        kw::Place::Shared, false, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -331,10 +335,12 @@ void fused_add_rms_norm_backward(const W* weight, const T* y1, const float* rstd
                                  int workers, int64_t y1_stride_1, int64_t d_y0_stride_1, int64_t d_y1_stride_1,
                                  int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                  int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -345,24 +351,28 @@ void fused_add_rms_norm_backward_streamed(const W* weight, const T* y1, const fl
                                           int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                           int cached) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void fused_add_rms_norm_backward_short_ragged(const W* weight, const T* y1, const float* rstd, const WT* d_y0,
                                               const T* d_y1, T* grad_x, T* grad_residual, WT32* grad_weight_slices,
                                               int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                               int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                               int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                               int lanes) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -372,7 +382,7 @@ void fused_add_rms_norm_backward_narrow_ragged(const W* weight, const T* y1, con
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
         {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
         {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
@@ -387,11 +397,13 @@ void fused_add_rms_norm_backward_shared_ragged(const W* weight, const T* y1, con
                                                int batch_seq, int hidden, int workers, int64_t y1_stride_1,
                                                int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 64, T, WT>(), false, true,
-      kw::Place::Shared, true, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 64, T, WT>(), false, true,
+        kw::Place::Shared, true, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -401,10 +413,12 @@ void fused_add_rms_norm_backward_ragged(const W* weight, const T* y1, const floa
                                         int hidden, int workers, int64_t y1_stride_1, int64_t d_y0_stride_1,
                                         int64_t d_y1_stride_1, int64_t grad_x_stride_1, int64_t grad_residual_stride_1,
                                         int64_t grad_weight_slices_stride_0) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -415,10 +429,12 @@ void fused_add_rms_norm_backward_streamed_ragged(const W* weight, const T* y1, c
                                                  int64_t d_y0_stride_1, int64_t d_y1_stride_1, int64_t grad_x_stride_1,
                                                  int64_t grad_residual_stride_1, int64_t grad_weight_slices_stride_0,
                                                  int cached) {
-  fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
-      {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
-      {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {grad_residual, {0, grad_residual_stride_1, 1}},
-      {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden, workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
+        {weight, {1}}, {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, {d_y0, {0, d_y0_stride_1, 1}},
+        {d_y1, {0, d_y1_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}},
+        {grad_residual, {0, grad_residual_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1,
+        batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

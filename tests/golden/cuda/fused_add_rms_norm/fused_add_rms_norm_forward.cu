@@ -150,9 +150,10 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                       int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                       int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -160,10 +161,11 @@ KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<5, 20, T, WT>()))
 void fused_add_rms_norm_forward(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                 int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                 int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
-      int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true,
+        false, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
@@ -171,7 +173,7 @@ KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
 void fused_add_rms_norm_forward_long(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, true, false, int>(
         {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
         {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
@@ -182,10 +184,11 @@ KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_wide(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                      int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                      int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, false,
-      int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, false,
+        int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -193,9 +196,10 @@ KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void fused_add_rms_norm_forward_streamed(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                          int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                          int64_t y0_stride_1, int64_t y1_stride_1, float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, false, int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, false, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -203,9 +207,10 @@ KW_KERNEL(128, 1)
 void fused_add_rms_norm_forward_short_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                              int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                              int64_t y0_stride_1, int64_t y1_stride_1, float eps, int lanes) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -213,10 +218,11 @@ KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<3, 12, T, WT>()))
 void fused_add_rms_norm_forward_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                        int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                        int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true,
-      int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true,
+        int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -224,7 +230,7 @@ KW_KERNEL((kw::most_in<256, 512, T, WT>()), 1)
 void fused_add_rms_norm_forward_long_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                             int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                             int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
         {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
         {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
@@ -235,10 +241,11 @@ KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void fused_add_rms_norm_forward_wide_ragged(const T* x, const T* residual, const W* weight, WT* y0, T* y1, float* rstd,
                                             int batch_seq, int hidden, int64_t x_stride_1, int64_t residual_stride_1,
                                             int64_t y0_stride_1, int64_t y1_stride_1, float eps) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, true,
-      int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 64, T, WT>(), false, true, true, true,
+        int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -247,9 +254,10 @@ void fused_add_rms_norm_forward_streamed_ragged(const T* x, const T* residual, c
                                                 float* rstd, int batch_seq, int hidden, int64_t x_stride_1,
                                                 int64_t residual_stride_1, int64_t y0_stride_1, int64_t y1_stride_1,
                                                 float eps, int cached) {
-  fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, true, int>(
-      {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
-      {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    fused_add_rms_norm_forward_rows<kw::vector_length<T, WT>(), 8, true, true, false, true, int>(
+        {x, {0, x_stride_1, 1}}, {residual, {0, residual_stride_1, 1}}, {weight, {1}}, {y0, {0, y0_stride_1, 1}},
+        {y1, {0, y1_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

@@ -265,16 +265,17 @@ KW_DEVICE void layer_norm_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor<con
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T>()), (kw::most_in<2, 8, T>()))
 void layer_norm_backward_short(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y, T* grad_x,
                                T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols, int workers,
                                int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                int64_t grad_bias_slices_stride_0, int lanes) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -284,7 +285,7 @@ void layer_norm_backward_narrow(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
         {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
@@ -298,11 +299,12 @@ void layer_norm_backward_shared(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, false,
-      int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Shared, false,
+        int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -312,10 +314,11 @@ void layer_norm_backward(const T* x, const W* weight, const T32* mean, const T32
                          int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                          int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                          int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -325,24 +328,26 @@ void layer_norm_backward_streamed(const T* x, const W* weight, const T32* mean, 
                                   int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                   int64_t d_y_stride_0, int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                   int64_t grad_bias_slices_stride_0, int cached) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T>()), (kw::most_in<2, 8, T>()))
 void layer_norm_backward_short_ragged(const T* x, const W* weight, const T32* mean, const T32* rstd, const T* d_y,
                                       T* grad_x, T32* grad_weight_slices, T32* grad_bias_slices, int rows, int cols,
                                       int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                       int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
                                       int lanes) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -352,7 +357,7 @@ void layer_norm_backward_narrow_ragged(const T* x, const W* weight, const T32* m
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
         {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
@@ -366,10 +371,12 @@ void layer_norm_backward_shared_ragged(const T* x, const W* weight, const T32* m
                                        int workers, int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                                        int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                        int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<40, 64, T>(), false, true, kw::Place::Shared, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), kw::most_in<40, 64, T>(), false, true, kw::Place::Shared, true,
+        int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -379,10 +386,11 @@ void layer_norm_backward_ragged(const T* x, const W* weight, const T32* mean, co
                                 int64_t x_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                 int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0,
                                 int64_t grad_bias_slices_stride_0) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -393,10 +401,11 @@ void layer_norm_backward_streamed_ragged(const T* x, const W* weight, const T32*
                                          int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                          int64_t grad_weight_slices_stride_0, int64_t grad_bias_slices_stride_0,
                                          int cached) {
-  layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
-      {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {mean, {mean_stride_0}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}},
+        {grad_bias_slices, {grad_bias_slices_stride_0}}, rows, cols, workers, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

@@ -177,21 +177,23 @@ KW_KERNEL(128, 1)
 void layer_norm_forward_short(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                               int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                               int64_t rstd_stride_0, T32 eps, int lanes) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                      {weight, {1}}, {bias, {1}},
-                                                                                      {y, {y_stride_0, 1}},
-                                                                                      {mean, {mean_stride_0}},
-                                                                                      {rstd, {rstd_stride_0}}, rows,
-                                                                                      cols, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                        {weight, {1}}, {bias, {1}},
+                                                                                        {y, {y_stride_0, 1}},
+                                                                                        {mean, {mean_stride_0}},
+                                                                                        {rstd, {rstd_stride_0}}, rows,
+                                                                                        cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void layer_norm_forward(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                         int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
-      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+        {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
@@ -199,7 +201,7 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void layer_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                              int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                              T32 eps) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
                                                                                         {weight, {1}}, {bias, {1}},
                                                                                         {y, {y_stride_0, 1}},
@@ -213,7 +215,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void layer_norm_forward_wide(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows, int cols,
                              int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0, int64_t rstd_stride_0,
                              T32 eps) {
-  if constexpr (!kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && !kw::are_narrow<T>())
     layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
         {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
@@ -224,9 +226,10 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void layer_norm_forward_streamed(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                  int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                  int64_t rstd_stride_0, T32 eps, int cached) {
-  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
-      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+        {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -234,12 +237,13 @@ KW_KERNEL(128, 1)
 void layer_norm_forward_short_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                      int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                      int64_t rstd_stride_0, T32 eps, int lanes) {
-  layer_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
-                                                                                     {weight, {1}}, {bias, {1}},
-                                                                                     {y, {y_stride_0, 1}},
-                                                                                     {mean, {mean_stride_0}},
-                                                                                     {rstd, {rstd_stride_0}}, rows,
-                                                                                     cols, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                       {weight, {1}}, {bias, {1}},
+                                                                                       {y, {y_stride_0, 1}},
+                                                                                       {mean, {mean_stride_0}},
+                                                                                       {rstd, {rstd_stride_0}}, rows,
+                                                                                       cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -247,9 +251,10 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<6, 24, T>()))
 void layer_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                int64_t rstd_stride_0, T32 eps) {
-  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
-      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+        {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -257,7 +262,7 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void layer_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                     int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                     int64_t rstd_stride_0, T32 eps) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     layer_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
                                                                                        {weight, {1}}, {bias, {1}},
                                                                                        {y, {y_stride_0, 1}},
@@ -271,7 +276,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void layer_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd, int rows,
                                     int cols, int64_t x_stride_0, int64_t y_stride_0, int64_t mean_stride_0,
                                     int64_t rstd_stride_0, T32 eps) {
-  if constexpr (!kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && !kw::are_narrow<T>())
     layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
         {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
@@ -282,9 +287,10 @@ KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void layer_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, T* y, T32* mean, T32* rstd,
                                         int rows, int cols, int64_t x_stride_0, int64_t y_stride_0,
                                         int64_t mean_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {
-  layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
-      {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    layer_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {bias, {1}}, {y, {y_stride_0, 1}}, {mean, {mean_stride_0}},
+        {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

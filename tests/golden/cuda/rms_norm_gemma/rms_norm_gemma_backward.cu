@@ -249,15 +249,16 @@ KW_DEVICE void rms_norm_gemma_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_gemma_backward_short(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                    float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                    int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                    int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -266,7 +267,7 @@ void rms_norm_gemma_backward_narrow(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
         {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
@@ -279,11 +280,12 @@ void rms_norm_gemma_backward_shared(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
-      false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
+        false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -291,10 +293,11 @@ KW_KERNEL((kw::most_in<512, 2048, T>()), 1)
 void rms_norm_gemma_backward(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                              float* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -303,22 +306,24 @@ void rms_norm_gemma_backward_streamed(const T* x, const W* weight, const float* 
                                       float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_gemma_backward_short_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                           float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -327,7 +332,7 @@ void rms_norm_gemma_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
         {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
@@ -340,11 +345,12 @@ void rms_norm_gemma_backward_shared_ragged(const T* x, const W* weight, const fl
                                            float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared, true,
-      int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared,
+        true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -353,10 +359,11 @@ void rms_norm_gemma_backward_ragged(const T* x, const W* weight, const float* rs
                                     float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -365,10 +372,11 @@ void rms_norm_gemma_backward_streamed_ragged(const T* x, const W* weight, const 
                                              float* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                              int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_gemma_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

@@ -258,15 +258,16 @@ KW_DEVICE void rms_norm_llama_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void rms_norm_llama_backward_short(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                    WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                    int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0,
                                    int lanes) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, lanes, 0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -275,7 +276,7 @@ void rms_norm_llama_backward_narrow(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, false, int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
         {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
@@ -288,11 +289,12 @@ void rms_norm_llama_backward_shared(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true,
-      kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true,
+        kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -300,10 +302,11 @@ KW_KERNEL((kw::most_in<512, 2048, T, WT>()), 1)
 void rms_norm_llama_backward(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                              int64_t d_y_stride_1, int64_t grad_x_stride_1, int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -312,22 +315,24 @@ void rms_norm_llama_backward_streamed(const T* x, const W* weight, const float* 
                                       WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                       int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T, WT>()), (kw::most_in<2, 8, T, WT>()))
 void rms_norm_llama_backward_short_ragged(const T* x, const W* weight, const float* rstd, const WT* d_y, T* grad_x,
                                           WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                           int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                           int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, false, kw::Place::Registers, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -336,7 +341,7 @@ void rms_norm_llama_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Shared, true, int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
         {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
@@ -349,11 +354,12 @@ void rms_norm_llama_backward_shared_ragged(const T* x, const W* weight, const fl
                                            WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                            int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 160, T, WT>(), false, true,
-      kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), kw::most_in<40, 160, T, WT>(), false, true,
+        kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -362,10 +368,11 @@ void rms_norm_llama_backward_ragged(const T* x, const W* weight, const float* rs
                                     WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                     int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 16, false, true, kw::Place::Registers, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -374,10 +381,11 @@ void rms_norm_llama_backward_streamed_ragged(const T* x, const W* weight, const 
                                              WT32* grad_weight_slices, int batch_seq, int hidden, int workers,
                                              int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                              int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
-      {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
-      workers, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_backward_rows<kw::vector_length<T, WT>(), 8, true, true, kw::Place::Shared, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {rstd, {0, 1}}, {d_y, {0, d_y_stride_1, 1}},
+        {grad_x, {0, grad_x_stride_1, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, 1, batch_seq, hidden,
+        workers, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

@@ -136,27 +136,28 @@ KW_DEVICE void rms_norm_llama_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<
 KW_KERNEL(128, 1)
 void rms_norm_llama_forward_short(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                   int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                              {weight, {1}},
-                                                                                              {y, {0, y_stride_1, 1}},
-                                                                                              {rstd, {0, 1}}, 1,
-                                                                                              batch_seq, hidden, eps,
-                                                                                              lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps,
+        lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<8, 32, T, WT>()))
 void rms_norm_llama_forward(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                             int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
+        int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        0);
 }
 
 // Longer rows of narrow elements.
 KW_KERNEL((kw::most_in<512, 1024, T, WT>()), (kw::most_in<2, 4, T, WT>()))
 void rms_norm_llama_forward_long(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
         0);
@@ -166,7 +167,7 @@ void rms_norm_llama_forward_long(const T* x, const W* weight, WT* y, float* rstd
 KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_wide(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                  int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  if constexpr (!kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && !kw::are_narrow<T, WT>())
     rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
         int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
@@ -177,36 +178,42 @@ void rms_norm_llama_forward_wide(const T* x, const W* weight, WT* y, float* rstd
 KW_KERNEL((kw::most_in<1024, 4096, T, WT>()), 1)
 void rms_norm_llama_forward_streamed(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                      int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
-      cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false,
+        int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        cached);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL(128, 1)
 void rms_norm_llama_forward_short_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                          int64_t x_stride_1, int64_t y_stride_1, float eps, int lanes) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>({x, {0, x_stride_1, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {0, y_stride_1, 1}},
-                                                                                             {rstd, {0, 1}}, 1,
-                                                                                             batch_seq, hidden, eps,
-                                                                                             lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>({x, {0, x_stride_1, 1}},
+                                                                                               {weight, {1}},
+                                                                                               {y, {0, y_stride_1, 1}},
+                                                                                               {rstd, {0, 1}}, 1,
+                                                                                               batch_seq, hidden, eps,
+                                                                                               lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T, WT>()), (kw::most_in<6, 24, T, WT>()))
 void rms_norm_llama_forward_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                    int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true,
+        int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<512, 1024, T, WT>()), 1)
 void rms_norm_llama_forward_long_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  if constexpr (kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
     rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
                                                                                                {weight, {1}},
                                                                                                {y, {0, y_stride_1, 1}},
@@ -219,7 +226,7 @@ void rms_norm_llama_forward_long_ragged(const T* x, const W* weight, WT* y, floa
 KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                         int64_t x_stride_1, int64_t y_stride_1, float eps) {
-  if constexpr (!kw::are_narrow<T, WT>())
+  if constexpr (kw::is_no_wider<W, T, WT>() && !kw::are_narrow<T, WT>())
     rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true,
         int>(
         {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
@@ -230,9 +237,10 @@ void rms_norm_llama_forward_wide_ragged(const T* x, const W* weight, WT* y, floa
 KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
 void rms_norm_llama_forward_streamed_ragged(const T* x, const W* weight, WT* y, float* rstd, int batch_seq, int hidden,
                                             int64_t x_stride_1, int64_t y_stride_1, float eps, int cached) {
-  rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
-      {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
-      cached);
+  if constexpr (kw::is_no_wider<W, T, WT>())
+    rms_norm_llama_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
+        {x, {0, x_stride_1, 1}}, {weight, {1}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}}, 1, batch_seq, hidden, eps, 0,
+        cached);
 }
 
 // Any strides, and more elements than an int counts.

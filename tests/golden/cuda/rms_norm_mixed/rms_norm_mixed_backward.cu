@@ -242,15 +242,16 @@ KW_DEVICE void rms_norm_mixed_backward_rows(kw::Tensor<const T, 2> x, kw::Tensor
 }
 
 // Rows that some lanes of a warp hold: several in a block.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_mixed_backward_short(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                    W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                    int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                    int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
-      0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
+        0);
 }
 
 // Rows of narrow elements: sums in shared memory leave registers to more threads.
@@ -259,7 +260,7 @@ void rms_norm_mixed_backward_narrow(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, false, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
         {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
@@ -271,10 +272,11 @@ void rms_norm_mixed_backward_shared(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
-      false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, kw::Place::Shared,
+        false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -283,9 +285,10 @@ void rms_norm_mixed_backward(const T* x, const W* weight, const float* rstd, con
                              W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                              int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                              int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -294,22 +297,24 @@ void rms_norm_mixed_backward_streamed(const T* x, const W* weight, const float* 
                                       W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                       int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                       int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
-      cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
+        cached);
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL(256, 2)
+KW_KERNEL((kw::most_in<256, 1024, T>()), (kw::most_in<2, 8, T>()))
 void rms_norm_mixed_backward_short_ragged(const T* x, const W* weight, const float* rstd, const T* d_y, T* grad_x,
                                           W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                           int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                           int64_t grad_weight_slices_stride_0, int lanes) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
-      0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, lanes,
+        0);
 }
 
 // The same, where rows begin anywhere.
@@ -318,7 +323,7 @@ void rms_norm_mixed_backward_narrow_ragged(const T* x, const W* weight, const fl
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                            int64_t grad_weight_slices_stride_0) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Shared, true, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
         {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
@@ -330,10 +335,11 @@ void rms_norm_mixed_backward_shared_ragged(const T* x, const W* weight, const fl
                                            W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                            int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                            int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared, true,
-      int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), kw::most_in<40, 160, T>(), false, true, kw::Place::Shared,
+        true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -342,9 +348,10 @@ void rms_norm_mixed_backward_ragged(const T* x, const W* weight, const float* rs
                                     W32* grad_weight_slices, int rows, int cols, int workers, int64_t x_stride_0,
                                     int64_t rstd_stride_0, int64_t d_y_stride_0, int64_t grad_x_stride_0,
                                     int64_t grad_weight_slices_stride_0) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), 16, false, true, kw::Place::Registers, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -353,10 +360,11 @@ void rms_norm_mixed_backward_streamed_ragged(const T* x, const W* weight, const 
                                              W32* grad_weight_slices, int rows, int cols, int workers,
                                              int64_t x_stride_0, int64_t rstd_stride_0, int64_t d_y_stride_0,
                                              int64_t grad_x_stride_0, int64_t grad_weight_slices_stride_0, int cached) {
-  rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
-      {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
-      cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Shared, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {rstd, {rstd_stride_0}}, {d_y, {d_y_stride_0, 1}},
+        {grad_x, {grad_x_stride_0, 1}}, {grad_weight_slices, {grad_weight_slices_stride_0}}, rows, cols, workers, 0,
+        cached);
 }
 
 // Any strides, and more elements than an int counts.

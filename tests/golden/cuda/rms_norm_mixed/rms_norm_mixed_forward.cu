@@ -129,26 +129,28 @@ KW_DEVICE void rms_norm_mixed_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<
 KW_KERNEL(128, 1)
 void rms_norm_mixed_forward_short(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                   int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps, int lanes) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                          {weight, {1}},
-                                                                                          {y, {y_stride_0, 1}},
-                                                                                          {rstd, {rstd_stride_0}}, rows,
-                                                                                          cols, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                            {weight, {1}},
+                                                                                            {y, {y_stride_0, 1}},
+                                                                                            {rstd, {rstd_stride_0}},
+                                                                                            rows, cols, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void rms_norm_mixed_forward(const T* x, const W* weight, T* y, float* rstd, int rows, int cols, int64_t x_stride_0,
                             int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
 KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void rms_norm_mixed_forward_long(const T* x, const W* weight, T* y, float* rstd, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     rms_norm_mixed_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
                                                                                             {weight, {1}},
                                                                                             {y, {y_stride_0, 1}},
@@ -160,7 +162,7 @@ void rms_norm_mixed_forward_long(const T* x, const W* weight, T* y, float* rstd,
 KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_mixed_forward_wide(const T* x, const W* weight, T* y, float* rstd, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  if constexpr (!kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && !kw::are_narrow<T>())
     rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
@@ -170,8 +172,9 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void rms_norm_mixed_forward_streamed(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                      int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps,
                                      int cached) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -179,26 +182,28 @@ KW_KERNEL(128, 1)
 void rms_norm_mixed_forward_short_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                          int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps,
                                          int lanes) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
-                                                                                         {weight, {1}},
-                                                                                         {y, {y_stride_0, 1}},
-                                                                                         {rstd, {rstd_stride_0}}, rows,
-                                                                                         cols, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                           {weight, {1}},
+                                                                                           {y, {y_stride_0, 1}},
+                                                                                           {rstd, {rstd_stride_0}},
+                                                                                           rows, cols, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<6, 24, T>()))
 void rms_norm_mixed_forward_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                    int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void rms_norm_mixed_forward_long_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  if constexpr (kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
     rms_norm_mixed_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
                                                                                            {weight, {1}},
                                                                                            {y, {y_stride_0, 1}},
@@ -210,7 +215,7 @@ void rms_norm_mixed_forward_long_ragged(const T* x, const W* weight, T* y, float
 KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void rms_norm_mixed_forward_wide_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps) {
-  if constexpr (!kw::are_narrow<T>())
+  if constexpr (kw::is_no_wider<W, T>() && !kw::are_narrow<T>())
     rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
@@ -220,8 +225,9 @@ KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void rms_norm_mixed_forward_streamed_ragged(const T* x, const W* weight, T* y, float* rstd, int rows, int cols,
                                             int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, float eps,
                                             int cached) {
-  rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T>())
+    rms_norm_mixed_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

@@ -125,26 +125,30 @@ KW_DEVICE void rms_norm_none_forward_rows(kw::Tensor<const T, 2> x, kw::Tensor<c
 KW_KERNEL(128, 1)
 void rms_norm_none_forward_short(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                  int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int lanes) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
-                                                                                             {weight, {1}},
-                                                                                             {y, {y_stride_0, 1}},
-                                                                                             {rstd, {rstd_stride_0}},
-                                                                                             rows, cols, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, false, int>({x, {x_stride_0, 1}},
+                                                                                               {weight, {1}},
+                                                                                               {y, {y_stride_0, 1}},
+                                                                                               {rstd, {rstd_stride_0}},
+                                                                                               rows, cols, eps, lanes,
+                                                                                               0);
 }
 
 // Rows that the registers of a block hold.
 KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<8, 32, T, TW>()))
 void rms_norm_none_forward(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                            int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false,
+        int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
 KW_KERNEL((kw::most_in<512, 1024, T, TW>()), (kw::most_in<2, 4, T, TW>()))
 void rms_norm_none_forward_long(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  if constexpr (kw::are_narrow<T, TW>())
+  if constexpr (kw::is_no_wider<W, T, TW>() && kw::are_narrow<T, TW>())
     rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, false, int>({x, {x_stride_0, 1}},
                                                                                                {weight, {1}},
                                                                                                {y, {y_stride_0, 1}},
@@ -156,7 +160,7 @@ void rms_norm_none_forward_long(const T* x, const W* weight, TW* y, T* rstd, int
 KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                 int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  if constexpr (!kw::are_narrow<T, TW>())
+  if constexpr (kw::is_no_wider<W, T, TW>() && !kw::are_narrow<T, TW>())
     rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, false,
         int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
@@ -166,8 +170,9 @@ void rms_norm_none_forward_wide(const T* x, const W* weight, TW* y, T* rstd, int
 KW_KERNEL((kw::most_in<1024, 4096, T, TW>()), 1)
 void rms_norm_none_forward_streamed(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                     int64_t y_stride_0, int64_t rstd_stride_0, T32 eps, int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, false, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, false, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -175,26 +180,29 @@ KW_KERNEL(128, 1)
 void rms_norm_none_forward_short_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                         int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
                                         int lanes) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
-                                                                                            {weight, {1}},
-                                                                                            {y, {y_stride_0, 1}},
-                                                                                            {rstd, {rstd_stride_0}},
-                                                                                            rows, cols, eps, lanes, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 32, false, false, true, true, int>({x, {x_stride_0, 1}},
+                                                                                              {weight, {1}},
+                                                                                              {y, {y_stride_0, 1}},
+                                                                                              {rstd, {rstd_stride_0}},
+                                                                                              rows, cols, eps, lanes,
+                                                                                              0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<128, 512, T, TW>()), (kw::most_in<6, 24, T, TW>()))
 void rms_norm_none_forward_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols, int64_t x_stride_0,
                                   int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
 KW_KERNEL((kw::most_in<512, 1024, T, TW>()), 1)
 void rms_norm_none_forward_long_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  if constexpr (kw::are_narrow<T, TW>())
+  if constexpr (kw::is_no_wider<W, T, TW>() && kw::are_narrow<T, TW>())
     rms_norm_none_forward_rows<kw::vector_length<T, TW>(), 64, false, true, false, true, int>({x, {x_stride_0, 1}},
                                                                                               {weight, {1}},
                                                                                               {y, {y_stride_0, 1}},
@@ -206,7 +214,7 @@ void rms_norm_none_forward_long_ragged(const T* x, const W* weight, TW* y, T* rs
 KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void rms_norm_none_forward_wide_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                        int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps) {
-  if constexpr (!kw::are_narrow<T, TW>())
+  if constexpr (kw::is_no_wider<W, T, TW>() && !kw::are_narrow<T, TW>())
     rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<32, 128, T, TW>(), false, true, true, true, int>(
         {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, 0);
 }
@@ -216,8 +224,9 @@ KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
 void rms_norm_none_forward_streamed_ragged(const T* x, const W* weight, TW* y, T* rstd, int rows, int cols,
                                            int64_t x_stride_0, int64_t y_stride_0, int64_t rstd_stride_0, T32 eps,
                                            int cached) {
-  rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, true, int>(
-      {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
+  if constexpr (kw::is_no_wider<W, T, TW>())
+    rms_norm_none_forward_rows<kw::vector_length<T, TW>(), kw::most_in<16, 64, T, TW>(), true, true, false, true, int>(
+        {x, {x_stride_0, 1}}, {weight, {1}}, {y, {y_stride_0, 1}}, {rstd, {rstd_stride_0}}, rows, cols, eps, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.
