@@ -8,6 +8,7 @@
 #include "act/loop/kernels.h"
 #include "act/pass_contract.h"
 #include "act/shared_gradients.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
@@ -76,12 +77,10 @@ using Schedules = std::vector<profile::ScheduleRow>;
 
 Result<LoopProgram> program_of(const OpMath& math, const ir::Graph& graph, const std::string& pass_name,
                                kernel::Target target, const Schedules& schedules) {
-  const bool forward = pass_name == "forward";
-  ProgramOptions options = forward ? math.forward_program : math.backward_program;
-  const std::vector<std::string>& fallbacks = forward ? math.forward_fallbacks : math.backward_fallbacks;
+  ProgramOptions options = pass_name == "forward" ? math.forward_program : math.backward_program;
   for (const profile::ScheduleRow& row : schedules)
-    if (row.target == kernel::name_of(target) && row.pass == pass_name && row.guard.empty() &&
-        std::find(fallbacks.begin(), fallbacks.end(), row.family) != fallbacks.end())
+    if (row.target == kernel::name_of(target) && row.pass == pass_name && !row.instead_of.empty() &&
+        row.instead_of == math.plan_hash)
       take_family(row.family, graph, options);
   return make_program(math.name + "_" + pass_name, graph, options);
 }
@@ -188,6 +187,14 @@ void take_reductions(const profile::Profile& profile, OpMath& math) {
 
 }  // namespace
 
+std::string plan_hash(const profile::Profile& profile) {
+  Sha256 hash;
+  const std::string backward = profile.plan.backward ? profile.plan.backward->family : "";
+  for (const std::string& part : {profile.math.forward, profile.math.backward, profile.plan.forward.family, backward})
+    hash.add(std::to_string(part.size()) + ":" + part);
+  return hash.hex().substr(0, 16);
+}
+
 Result<OpMath> math_of(const profile::Profile& profile) {
   OpMath math;
   math.name = profile.names.function.empty() ? profile.name : profile.names.function;
@@ -209,12 +216,11 @@ Result<OpMath> math_of(const profile::Profile& profile) {
                                 ? ""
                                 : " (" + decision.at + ")"));
   math.licence = profile.licence;
+  math.plan_hash = plan_hash(profile);
   take_family(profile.plan.forward.family, math.forward, math.forward_program);
-  math.forward_fallbacks = profile.plan.forward.fallbacks;
   math.forward_program.atomic = !profile.numerics.deterministic;
   if (math.backward && profile.plan.backward) {
     take_family(profile.plan.backward->family, *math.backward, math.backward_program);
-    math.backward_fallbacks = profile.plan.backward->fallbacks;
     take_reductions(profile, math);
   }
   return math;
@@ -233,9 +239,9 @@ Result<Generated> generate(const OpMath& math, kernel::Target target,
   return bad_input("kernels for " + std::string(kernel::name_of(target)) + " are not generated yet");
 }
 
-Result<DenseTriton> generate_dense_triton(const OpMath& math) {
+Result<DenseTriton> generate_dense_triton(const OpMath& math, const Schedules& schedules) {
   ManifestBuilder manifest(math, kernel::Target::Triton);
-  KW_TRY(std::vector<LoopProgram> programs, triton_programs_of(math, {}));
+  KW_TRY(std::vector<LoopProgram> programs, triton_programs_of(math, schedules));
   std::vector<triton::PassOptions> passes;
   for (size_t i = 0; i < programs.size(); ++i) {
     for (LoopKernel& kernel : programs[i].kernels) kernel.name = "_" + kernel.name + "_kernel";

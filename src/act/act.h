@@ -28,9 +28,11 @@ struct OpMath {
   std::map<std::string, ir::Layout> layouts;                 // of outputs of the forward, where the profile decides it
   std::vector<std::string> notes;  // decisions that shape the code, each one line: for the head of the files
   std::string licence;
-  ProgramOptions forward_program, backward_program;                // as the plan asks for
-  std::vector<std::string> forward_fallbacks, backward_fallbacks;  // families that a schedule may ask for instead
+  ProgramOptions forward_program, backward_program;  // as the plan asks for
+  std::string plan_hash = {};  // of the profile: a row of schedules.yaml may have a fallback instead of this plan
 };
+// Of the math and the families of a plan.
+std::string plan_hash(const profile::Profile& profile);
 
 Result<OpMath> math_of(const profile::Profile& profile);
 
@@ -51,6 +53,6 @@ struct DenseTriton {
   kernel::Manifest manifest;
   std::string kernels;
 };
-Result<DenseTriton> generate_dense_triton(const OpMath& math);
+Result<DenseTriton> generate_dense_triton(const OpMath& math, const std::vector<profile::ScheduleRow>& schedules = {});
 
 }  // namespace kw::act

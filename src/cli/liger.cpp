@@ -52,9 +52,10 @@ Result<Answer> run_liger(const Globals& globals, const PackageRequest& request) 
   act::Ingredients kernel;
   KW_TRY(kernel.profile, folder.read_profile());
   KW_CHECK(need_approval(folder, kernel.profile, request.yes));
+  KW_TRY(kernel.schedules, schedules_of(folder));
   KW_TRY(kernel.reference, read_text(folder.file("reference.py")));
   KW_TRY(const act::liger::Checkout checkout, act::liger::read_checkout(directory));
-  KW_TRY(const act::liger::LigerForm form, act::liger::liger_form(kernel.profile));
+  KW_TRY(const act::liger::LigerForm form, act::liger::liger_form(kernel.profile, kernel.schedules));
   KW_TRY(const act::liger::Files files, act::liger::contribution(kernel, form, checkout.edited));
   KW_TRY(const std::set<std::string> written, written_before(globals.workspace));
   KW_CHECK(act::liger::may_write(checkout, form, files, written));

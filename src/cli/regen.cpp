@@ -92,13 +92,13 @@ class Regeneration {
     const std::string& name = folder.name();
     const ordered_json report = report_of(folder);
     KW_TRY(const Answer act, run_act(globals_, {name, target}));
-    KW_TRY(const std::optional<act::Generated> after, files_on_disk(folder, target));
-    const std::string code = difference(before.files, after->files);
     VerifyOptions verify;
     verify.name = name;
     verify.target = target;
     verify.own_types = options_.own_types;
-    const Result<Answer> judged = run_verify(globals_, verify);
+    const Result<Answer> judged = run_verify(globals_, verify);  // which may take a fallback
+    KW_TRY(const std::optional<act::Generated> after, files_on_disk(folder, target));
+    const std::string code = difference(before.files, after->files);
     ordered_json row = {{"name", name}, {"target", target}, {"diff", code}};
     text_ += fmt::format("{} on {}: {}", name, target, code.empty() ? "the same code" : "the code changed\n" + code);
     if (judged) {

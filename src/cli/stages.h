@@ -62,7 +62,7 @@ struct ActOptions {
   bool replace = false;  // files that were edited since an earlier act made them
 };
 Result<Answer> run_act(const Globals& globals, const ActOptions& options);
-// The files of the target, in place of those that an earlier act wrote, and files `beside` them: all of it or nothing.
+// The files of the target, in place of those that an earlier act wrote, and files `beside` them.
 Status write_kernels(const profile::KernelFolder& folder, const profile::Profile& profile,
                      const act::Generated& kernels, const std::string& target,
                      const std::map<std::string, std::string>& beside = {});

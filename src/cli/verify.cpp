@@ -151,13 +151,15 @@ Result<std::optional<Fallback>> fallback(const profile::KernelFolder& folder, Jo
   KW_TRY(next.schedules, schedules_of(folder));
   const std::string evidence =
       fmt::format("the plan's kernels did not pass {}", join(verify::failed_gates(failed), ", "));
-  const auto take = [&](const std::string& pass, const profile::PassPlan& plan) {
-    if (std::find(plan.fallbacks.begin(), plan.fallbacks.end(), family) == plan.fallbacks.end()) return;
+  const std::string plan = act::plan_hash(job.profile);
+  const auto take = [&](const std::string& pass, const profile::PassPlan& of_pass) {
+    if (std::find(of_pass.fallbacks.begin(), of_pass.fallbacks.end(), family) == of_pass.fallbacks.end()) return;
     const std::string name(kernel::name_of(target));
-    std::erase_if(next.schedules, [&](const profile::ScheduleRow& row) {  // of an earlier fallback
-      return row.target == name && row.pass == pass && row.guard.empty() && row.parameters.empty();
+    std::erase_if(next.schedules, [&](const profile::ScheduleRow& row) {  // an earlier fallback
+      return row.target == name && row.pass == pass && !row.instead_of.empty();
     });
-    next.schedules.push_back({.target = name, .pass = pass, .family = family, .evidence = evidence});
+    next.schedules.push_back(
+        {.target = name, .pass = pass, .family = family, .evidence = evidence, .instead_of = plan});
   };
   take("forward", job.profile.plan.forward);
   if (job.profile.plan.backward) take("backward", *job.profile.plan.backward);
@@ -179,7 +181,7 @@ Result<std::optional<Fallback>> fallback(const profile::KernelFolder& folder, Jo
 Status adopt(const profile::KernelFolder& folder, Job& job, const Fallback& taken, const std::string& target) {
   const std::map<std::string, std::string> schedules = {
       {"schedules.yaml", profile::schedules_to_yaml(taken.schedules)}};
-  job.notes.push_back("schedules.yaml has the fallback from now on");
+  job.notes.push_back("schedules.yaml has the fallback from now on; without its rows the plan is tried again");
   if (!file_exists(folder.file("act/" + target + "/manifest.json"))) return folder.write(schedules);
   job.notes.push_back("the files in act/" + target + " are the fallback's");
   return write_kernels(folder, job.profile, taken.kernels, target, schedules);

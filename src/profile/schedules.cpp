@@ -50,6 +50,7 @@ std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows) {
     out.value("family", row.family);
     out.raw("parameters", mapping(row.parameters));
     out.prose("evidence", row.evidence);
+    if (!row.instead_of.empty()) out.value("instead_of", row.instead_of);
     out.end_item();
   }
   out.close();
@@ -61,7 +62,8 @@ Result<std::vector<ScheduleRow>> schedules_from_yaml(std::string_view yaml, cons
   std::vector<ScheduleRow> rows;
   for (const auto& node : document.root()["schedules"])
     rows.push_back({text(node["target"]), text(node["machine"]), text_map(node["types"]), text(node["guard"]),
-                    text(node["pass"]), text(node["family"]), text_map(node["parameters"]), text(node["evidence"])});
+                    text(node["pass"]), text(node["family"]), text_map(node["parameters"]), text(node["evidence"]),
+                    text(node["instead_of"])});
   return rows;
 }
 

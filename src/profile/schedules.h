@@ -20,6 +20,9 @@ struct ScheduleRow {
   std::string family;
   std::map<std::string, std::string> parameters;
   std::string evidence;
+  // Of a family that is a fallback: the plan and the math that it was verified for (act::plan_hash). For others the row
+  // says nothing.
+  std::string instead_of = {};
   bool operator==(const ScheduleRow&) const = default;
 };
 

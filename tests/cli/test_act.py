@@ -214,3 +214,35 @@ def test_kernels_of_one_triton_pass_may_have_sums_of_the_same_name(kw):
     assert kw("understand", str(example)).returncode == 0
     done = kw("act", "rope_half", "--target", "triton", "--yes")
     assert done.returncode == 0, done.stderr
+
+
+CHOSEN = "  m = reduce_max(v, cols)\n  y = T(select(m <= v, v, 0))\nreturn y\n"
+COMPARED = {
+    # In T itself; by another kernel, for which the extreme was saved; of three factors.
+    "own": ("x: T[rows, cols], w: T[rows, cols]", "  v = x*w + x\n" + CHOSEN),
+    "saved": ("x: T[rows, cols], w: T[cols]", "  v = wide(x)*wide(w) + wide(x)\n" + CHOSEN),
+    "factors": (
+        "x: T[rows, cols], p: T[rows], q: T[rows]",
+        "  v = wide(x)*wide(p)*wide(q)\n  m = reduce_max(v, cols)\nreturn m\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_products_that_are_compared_are_the_same_number_in_every_kernel(kw, tmp_path, name):
+    """Fused with a sum in one loop and not in the other, or multiplied in another order, no value is the extreme."""
+    inputs, math = COMPARED[name]
+    head = f"op {name}({inputs})\n  types T = f32\n  sizes rows = 64, cols = 512\n"
+    (tmp_path / "op.kw").write_text(head + math)
+    assert kw("understand", "op.kw", "--name", name).returncode == 0
+    assert kw("act", name, "--target", "cuda", "--yes").returncode == 0
+    folder = tmp_path / f"kernels/{name}/act/cuda"
+    forward, backward = ((folder / f"{name}_{which}.cu").read_text() for which in ("forward", "backward"))
+    if name == "own":
+        assert "kw::products" not in forward and "kw::unfused(T32(x_v[v][k]) * T32(w_v[v][k]))" in forward
+    elif name == "saved":
+        assert "m_i <= v" in backward and "kw::unfused(x_i * w_i) + " in backward
+        assert "kw::unfused(x_i * T32(w_v[k])) + x_i" in forward
+    else:
+        assert "kw::unfused(kw::unfused(T32(x_v[v][k]) * p_i) * q_i)" in forward
+        assert "kw::unfused(x_i * p_i)" in backward and "kw::unfused(product * q_i)" in backward

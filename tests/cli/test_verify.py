@@ -370,17 +370,40 @@ def test_after_a_failure_the_next_fallback_is_another_kernel(kw, tmp_path):
 
 
 def test_a_fallback_that_is_verified_is_what_there_is_from_then_on(kw, tmp_path):
-    """Its files lie where the plan's lay, dev approves them, and the package is made of them."""
+    """Its files lie where the plan's lay, dev approves them, packages are made of them; another plan is tried anew."""
     (tmp_path / "soft.kw").write_text(SOFT)
     assert kw("understand", "soft.kw").returncode == 0
     rows = [
         {"target": "cuda", "machine": "sm_90", "pass": "forward", "family": "row", "evidence": "a test",
          "parameters": {"row_elements": "128", "row_threads": "1024", "row_blocks": "2"}}
     ]  # fmt: skip
-    (tmp_path / "kernels/soft/schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": rows}))
+    folder = tmp_path / "kernels/soft"
+    (folder / "schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": rows}))
     assert kw("dev", "soft", "--target", "cuda", "--yes").returncode == 0
-    status = json.loads(kw("status", "soft", "--json").stdout)
-    assert "done on cuda" in json.dumps(status)
+    assert "done on cuda" in kw("status", "soft", "--json").stdout
+    assert "instead_of" in (folder / "schedules.yaml").read_text()
+    plain = (folder / "act/cuda/soft_forward.cu").read_text()
+    assert "soft_forward_short" not in plain
+
+    made = kw("act", "soft", "--target", "cuda", "--into", "package:soft_kernels")
+    assert made.returncode == 0, made.stderr
+    packaged = "".join(path.read_text() for path in (tmp_path / "soft_kernels/csrc").rglob("*.cu"))
+    assert "soft_forward" in packaged and "soft_forward_short" not in packaged
+
+    assert kw("set", "soft", "plan.forward=column").returncode == 0
+    assert kw("act", "soft", "--target", "cuda", "--yes").returncode == 0
+    assert (folder / "act/cuda/soft_forward.cu").read_text() != plain
+
+
+def test_a_row_that_tunes_another_family_is_no_fallback(kw, tmp_path):
+    (tmp_path / "soft.kw").write_text(SOFT)
+    assert kw("understand", "soft.kw").returncode == 0
+    row = {"target": "cuda", "machine": "sm_90", "pass": "forward", "family": "composed", "evidence": "a test",
+           "parameters": {"row_elements": "16"}}  # fmt: skip
+    folder = tmp_path / "kernels/soft"
+    (folder / "schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": [row]}))
+    assert kw("act", "soft", "--target", "cuda", "--yes").returncode == 0
+    assert "soft_forward_short" in (folder / "act/cuda/soft_forward.cu").read_text()
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ std::string python_default(const kernel::Scalar& scalar) {
   return scalar.default_value == "true" ? "True" : "False";
 }
 
-Result<LigerForm> liger_form(const profile::Profile& profile) {
+Result<LigerForm> liger_form(const profile::Profile& profile, const std::vector<profile::ScheduleRow>& schedules) {
   KW_CHECK(may_serve(profile));
   LigerForm form;
   KW_TRY(form.math, math_of(profile));
@@ -65,7 +65,7 @@ Result<LigerForm> liger_form(const profile::Profile& profile) {
   form.functional = "liger_" + form.op;
   form.licence = profile.licence;
   form.shared = share_gradients(*form.math.backward);
-  KW_TRY(form.code, generate_dense_triton(form.math));
+  KW_TRY(form.code, generate_dense_triton(form.math, schedules));
 
   const std::vector<kernel::Buffer> inputs = with_role(form.forward(), kernel::Role::Input);
   const auto tensors = std::count_if(profile.interface.inputs.begin(), profile.interface.inputs.end(),

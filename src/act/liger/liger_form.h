@@ -27,7 +27,7 @@ struct LigerForm {
   const std::vector<kernel::Scalar>& scalars() const { return code.manifest.scalars; }
 };
 
-Result<LigerForm> liger_form(const profile::Profile& profile);
+Result<LigerForm> liger_form(const profile::Profile& profile, const std::vector<profile::ScheduleRow>& schedules = {});
 
 std::vector<kernel::Buffer> with_role(const kernel::Pass& pass, kernel::Role role);
 std::vector<std::string> names_of(const std::vector<kernel::Buffer>& buffers);

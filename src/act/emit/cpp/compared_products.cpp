@@ -9,6 +9,7 @@ namespace {
 
 using ir::Op;
 
+// A combine may choose among its terms, too.
 bool is_extreme(Op op) { return op == Op::ReduceMax || op == Op::ReduceMin || op == Op::ArgMax || op == Op::ArgMin; }
 
 bool may_end_in_a_product(const Value& value) {
@@ -17,14 +18,17 @@ bool may_end_in_a_product(const Value& value) {
   return map->op != Op::Add && map->op != Op::Sub && map->op != Op::Cast;
 }
 
-bool comes_from_another_kernel(const LoopProgram& program, const Value& value) {
-  const Load* load = std::get_if<Load>(&value.what);
-  return load && program.buffers[static_cast<size_t>(load->buffer)].role == Buffer::Role::Workspace;
+// Whether it is made of anything but numbers and scalars.
+bool is_of_data(const LoopKernel& kernel, ValueId id) {
+  const Value& value = kernel[id];
+  if (std::holds_alternative<Load>(value.what) || std::holds_alternative<Reduced>(value.what)) return true;
+  const Map* map = std::get_if<Map>(&value.what);
+  return map && std::any_of(map->args.begin(), map->args.end(), [&](ValueId arg) { return is_of_data(kernel, arg); });
 }
 
 }  // namespace
 
-std::set<ValueId> find_compared_products(const LoopProgram& program, const LoopKernel& kernel) {
+std::set<ValueId> find_compared_products(const LoopKernel& kernel) {
   std::set<ValueId> seen, products;
   auto visit = [&](auto&& self, ValueId id) -> void {
     const Value& value = kernel[id];
@@ -34,14 +38,12 @@ std::set<ValueId> find_compared_products(const LoopProgram& program, const LoopK
   };
   for (const Value& value : kernel.values) {
     if (const Reduced* reduced = std::get_if<Reduced>(&value.what); reduced && is_extreme(reduced->op))
-      visit(visit, reduced->arg);
+      for (ValueId term : reduced->combined ? reduced->combined->args : std::vector{reduced->arg}) visit(visit, term);
     const Map* map = std::get_if<Map>(&value.what);
     if (!map) continue;
     const bool equality = map->op == Op::Eq || map->op == Op::Ne, order = map->op == Op::Lt || map->op == Op::Le;
-    const bool with_another = order && std::any_of(map->args.begin(), map->args.end(), [&](ValueId arg) {
-                                return comes_from_another_kernel(program, kernel[arg]);
-                              });
-    if (equality || with_another)
+    const auto of_data = [&](ValueId arg) { return is_of_data(kernel, arg); };
+    if (equality || (order && std::all_of(map->args.begin(), map->args.end(), of_data)))
       for (ValueId arg : map->args) visit(visit, arg);
   }
   return products;

@@ -13,7 +13,8 @@
 namespace kw::act::cpp {
 
 // Everything rounded, but for sums, under an extreme or one side of an equality. What an order compares belongs to them
-// where the other side came from another kernel, which may have found it among such values.
-std::set<ValueId> find_compared_products(const LoopProgram& program, const LoopKernel& kernel);
+// where both sides were read or reduced: one may have been found among values such as the other, here or in another
+// kernel.
+std::set<ValueId> find_compared_products(const LoopKernel& kernel);
 
 }  // namespace kw::act::cpp

@@ -430,7 +430,7 @@ void Expressions::hold_sums() {
   held_ = find_held_sums(kernel_, [&](ir::Type type) { return types_.rounds(type); });
 }
 
-void Expressions::unfuse_compared_products() { unfused_ = find_compared_products(program_, kernel_); }
+void Expressions::unfuse_compared_products() { unfused_ = find_compared_products(kernel_); }
 
 void Expressions::find_scalar_types() {
   std::map<std::string, std::set<std::string>> wanted;

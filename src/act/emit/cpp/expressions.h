@@ -71,6 +71,7 @@ class Expressions {
   void count_uses();  // of what by_lanes asks for
   // For a target whose compiler may join a product with a sum: kw::unfused where that would tell loops apart.
   void unfuse_compared_products();
+  bool is_unfused(ValueId value) const { return unfused_.contains(value); }
 
  private:
   Expression build(ValueId value, bool rounded);

@@ -81,19 +81,14 @@ std::string EntryWriter::threads_size(const Variant& variant, int64_t part) cons
   return variant.thread_bytes >= kThreadBytes ? most_size(most, most * variant.thread_bytes) : number(most);
 }
 
-std::map<std::string, std::string> EntryWriter::tensors_of_types() const {
-  std::map<std::string, std::string> first;
+void EntryWriter::of_one_width(Variant& variant) const {
+  std::map<std::string, std::string> first;  // of each type parameter: a tensor
   for (const Access& access : accesses_) {
     const std::string type = type_text(buffer(access.buffer).type, program_.type_parameters);
     const auto is_this = [&](const ir::TypeParameter& parameter) { return parameter.name == type; };
     if (std::any_of(program_.type_parameters.begin(), program_.type_parameters.end(), is_this))
       first.emplace(type, buffer(access.buffer).name);
   }
-  return first;
-}
-
-void EntryWriter::of_one_width(Variant& variant) const {
-  const std::map<std::string, std::string> first = tensors_of_types();
   for (const auto& [type, name] : first) {
     const auto& [known, other] = *first.begin();
     if (type == known) continue;
@@ -105,9 +100,11 @@ void EntryWriter::of_one_width(Variant& variant) const {
 void EntryWriter::of_no_wider_beside(Variant& variant) const {
   const std::vector<std::string> rows = deciding_types();
   if (rows.empty()) return;
-  for (const auto& [type, name] : tensors_of_types()) {
-    if (std::find(rows.begin(), rows.end(), type) != rows.end()) continue;
-    variant.guards.push_back("bytes(" + name + ") <= max(4, " + sizes_.widest() + ")");
+  std::set<std::string> known(rows.begin(), rows.end());
+  for (BufferId id : text_.vectors) {
+    const std::string type = types_.stored(buffer(id).type);
+    if (!known.insert(type).second) continue;
+    variant.guards.push_back("bytes(" + buffer(id).name + ") <= max(4, " + sizes_.widest() + ")");
     variant.only_for("kw::is_no_wider<" + type + ", " + join(rows, ", ") + ">()");
   }
 }

@@ -64,7 +64,6 @@ class EntryWriter {
   // For tensors beside the rows (weights) whose elements take one register, or as many as a row's own: the threads of
   // a block are as many as have registers for that. Others are served element by element.
   void of_no_wider_beside(Variant& variant) const;
-  std::map<std::string, std::string> tensors_of_types() const;  // of each type parameter: one that has it
   // How many blocks leave a slice each, where so many run at once on a multiprocessor.
   std::string grid_of_slices(const std::string& at_once, bool ragged = false) const;
   // Guards of memory that is read and written in vectors.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "act/emit/cpp/compared_products.h"
 #include "act/emit/cuda/kernel_plan.h"
 #include "act/loop/uses.h"
 
@@ -23,7 +24,11 @@ bool is_product(const Value& value) {
 class Hoister {
  public:
   Hoister(LoopKernel& kernel, const KernelPlan& plan)
-      : kernel_(kernel), inner_(plan.nest.inner), again_(plan.in_parts), uses_(use_counts(kernel)) {}
+      : kernel_(kernel),
+        inner_(plan.nest.inner),
+        again_(plan.in_parts),
+        uses_(use_counts(kernel)),
+        taken_(cpp::find_compared_products(kernel)) {}
 
   void run() {
     const size_t count = kernel_.values.size();
@@ -72,7 +77,7 @@ class Hoister {
   const LoopAxisId inner_;
   const bool again_;  // every stage computes what it wants by itself: it does not matter who else does
   const std::vector<int> uses_;
-  std::set<ValueId> taken_;
+  std::set<ValueId> taken_;  // or to be left: what is compared is the same number in every kernel
 };
 
 }  // namespace

@@ -92,7 +92,8 @@ bool Writer::is_wanted_packed(ValueId v, const std::vector<int>& uses) const {
 std::optional<Writer::Operands> Writer::operands_of_packed(ValueId v, const std::vector<int>& uses) const {
   const Map* map = std::get_if<Map>(&kernel_[v].what);
   if (map == nullptr || function_of(map->op) == nullptr || !is_narrow(v) || values_.kept.contains(v) ||
-      values_.level(v) != Level::Element || (map->op == ir::Op::Cast && !is_packed(map->args[0])))
+      values_.level(v) != Level::Element || (map->op == ir::Op::Cast && !is_packed(map->args[0])) ||
+      values_.expressions.is_unfused(v))  // where T is float, a vector's product is one like any other
     return std::nullopt;
   Operands found;
   for (const ValueId operand : map->args) {

@@ -205,12 +205,11 @@ void instance_norm_forward_short(const T* x, const W* weight, const W* bias, WT*
                                  int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                  int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps,
                                  int lanes) {
-  if constexpr (kw::is_no_wider<W, T, WT>())
-    instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
-        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-        height_width, eps, lanes, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -220,13 +219,11 @@ void instance_norm_forward(const T* x, const W* weight, const W* bias, WT* y, T*
                            int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                            int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                            int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>())
-    instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
-        int>(
-        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-        height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
@@ -236,7 +233,7 @@ void instance_norm_forward_long(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
+  if constexpr (kw::are_narrow<T, WT>())
     instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, false, int>(
         {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
         {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
@@ -251,7 +248,7 @@ void instance_norm_forward_wide(const T* x, const W* weight, const W* bias, WT* 
                                 int64_t weight_stride_0, int64_t bias_stride_0, int64_t y_stride_0, int64_t y_stride_1,
                                 int64_t mean_stride_0, int64_t mean_stride_1, int64_t mean_2_stride_0,
                                 int64_t mean_2_stride_1, int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>() && !kw::are_narrow<T, WT>())
+  if constexpr (!kw::are_narrow<T, WT>())
     instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, false,
         int>(
         {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
@@ -268,12 +265,11 @@ void instance_norm_forward_streamed(const T* x, const W* weight, const W* bias, 
                                     int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                     int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                     int64_t std_stride_1, T32 eps, int cached) {
-  if constexpr (kw::is_no_wider<W, T, WT>())
-    instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
-        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-        height_width, eps, 0, cached);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, false, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -284,12 +280,11 @@ void instance_norm_forward_short_ragged(const T* x, const W* weight, const W* bi
                                         int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                         int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                         int64_t std_stride_0, int64_t std_stride_1, T32 eps, int lanes) {
-  if constexpr (kw::is_no_wider<W, T, WT>())
-    instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>(
-        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-        height_width, eps, lanes, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), 32, false, false, true, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -300,12 +295,11 @@ void instance_norm_forward_ragged(const T* x, const W* weight, const W* bias, WT
                                   int64_t y_stride_1, int64_t mean_stride_0, int64_t mean_stride_1,
                                   int64_t mean_2_stride_0, int64_t mean_2_stride_1, int64_t std_stride_0,
                                   int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>())
-    instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
-        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-        height_width, eps, 0, 0);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -316,7 +310,7 @@ void instance_norm_forward_long_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
+  if constexpr (kw::are_narrow<T, WT>())
     instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
         {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
         {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
@@ -332,7 +326,7 @@ void instance_norm_forward_longest_ragged(const T* x, const W* weight, const W* 
                                           int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                           int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                           int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>() && kw::are_narrow<T, WT>())
+  if constexpr (kw::are_narrow<T, WT>())
     instance_norm_forward_rows<kw::vector_length<T, WT>(), 64, false, true, false, true, int>(
         {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
         {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
@@ -348,7 +342,7 @@ void instance_norm_forward_wide_ragged(const T* x, const W* weight, const W* bia
                                        int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                        int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                        int64_t std_stride_0, int64_t std_stride_1, T32 eps) {
-  if constexpr (kw::is_no_wider<W, T, WT>() && !kw::are_narrow<T, WT>())
+  if constexpr (!kw::are_narrow<T, WT>())
     instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<32, 128, T, WT>(), false, true, true, true, int>(
         {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
         {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
@@ -364,12 +358,11 @@ void instance_norm_forward_streamed_ragged(const T* x, const W* weight, const W*
                                            int64_t y_stride_0, int64_t y_stride_1, int64_t mean_stride_0,
                                            int64_t mean_stride_1, int64_t mean_2_stride_0, int64_t mean_2_stride_1,
                                            int64_t std_stride_0, int64_t std_stride_1, T32 eps, int cached) {
-  if constexpr (kw::is_no_wider<W, T, WT>())
-    instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
-        {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
-        {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
-        {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
-        height_width, eps, 0, cached);
+  instance_norm_forward_rows<kw::vector_length<T, WT>(), kw::most_in<16, 64, T, WT>(), true, true, false, true, int>(
+      {x, {x_stride_0, x_stride_1, 0, 1}}, {weight, {weight_stride_0}}, {bias, {bias_stride_0}},
+      {y, {y_stride_0, y_stride_1, 0, 1}}, {mean, {mean_stride_0, mean_stride_1}},
+      {mean_2, {mean_2_stride_0, mean_2_stride_1}}, {std, {std_stride_0, std_stride_1}}, batch, channels, 1,
+      height_width, eps, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

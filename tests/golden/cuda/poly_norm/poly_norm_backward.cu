@@ -288,11 +288,10 @@ void poly_norm_backward_short(const T* x, const W* weight, const float* rstd, co
                               const T* d_y, T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                               float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                               int64_t weight_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
-        {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-        {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
+      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+      {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // Rows and sums that the registers of a block hold.
@@ -301,12 +300,11 @@ void poly_norm_backward(const T* x, const W* weight, const float* rstd, const fl
                         const T* d_y, T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                         float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                         int64_t weight_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_1) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Registers, false,
-        int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
-        {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-        {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Registers, false,
+      int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
+      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+      {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // Rows of any length, read again in every stage.
@@ -316,11 +314,10 @@ void poly_norm_backward_streamed(const T* x, const W* weight, const float* rstd,
                                  float* sum_slices_3, float* grad_bias_slices, int batch_seq, int hidden, int workers,
                                  int64_t x_stride_1, int64_t weight_stride_0, int64_t d_y_stride_1,
                                  int64_t grad_x_stride_1, int cached) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, false, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
-        {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-        {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
+      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+      {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -330,11 +327,10 @@ void poly_norm_backward_short_ragged(const T* x, const W* weight, const float* r
                                      float* sum_slices_2, float* sum_slices_3, float* grad_bias_slices, int batch_seq,
                                      int hidden, int workers, int64_t x_stride_1, int64_t weight_stride_0,
                                      int64_t d_y_stride_1, int64_t grad_x_stride_1, int lanes) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
-        {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-        {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), 16, false, false, kw::Place::Registers, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
+      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+      {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -343,12 +339,11 @@ void poly_norm_backward_ragged(const T* x, const W* weight, const float* rstd, c
                                const T* d_y, T* grad_x, float* sum_slices, float* sum_slices_2, float* sum_slices_3,
                                float* grad_bias_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                int64_t weight_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_1) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Registers, true,
-        int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
-        {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-        {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
+  poly_norm_backward_rows<kw::vector_length<T>(), kw::most_in<32, 64, T>(), false, true, kw::Place::Registers, true,
+      int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
+      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+      {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -359,11 +354,10 @@ void poly_norm_backward_streamed_ragged(const T* x, const W* weight, const float
                                         int batch_seq, int hidden, int workers, int64_t x_stride_1,
                                         int64_t weight_stride_0, int64_t d_y_stride_1, int64_t grad_x_stride_1,
                                         int cached) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, true, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
-        {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
-        {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
+  poly_norm_backward_rows<kw::vector_length<T>(), 8, true, true, kw::Place::Memory, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {rstd, {0, 1}}, {rstd_2, {0, 1}}, {rstd_3, {0, 1}},
+      {d_y, {0, d_y_stride_1, 1}}, {grad_x, {0, grad_x_stride_1, 1}}, {sum_slices, {1}}, {sum_slices_2, {1}},
+      {sum_slices_3, {1}}, {grad_bias_slices, {1}}, 1, batch_seq, hidden, workers, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.

@@ -178,14 +178,13 @@ KW_KERNEL(128, 1)
 void poly_norm_forward_short(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                              float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                              int64_t y_stride_1, float eps, int lanes) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {0, x_stride_1, 1}},
-                                                                                       {weight, {weight_stride_0}},
-                                                                                       {bias, {0}},
-                                                                                       {y, {0, y_stride_1, 1}},
-                                                                                       {rstd, {0, 1}}, {rstd_2, {0, 1}},
-                                                                                       {rstd_3, {0, 1}}, 1, batch_seq,
-                                                                                       hidden, eps, lanes, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, false, int>({x, {0, x_stride_1, 1}},
+                                                                                     {weight, {weight_stride_0}},
+                                                                                     {bias, {0}},
+                                                                                     {y, {0, y_stride_1, 1}},
+                                                                                     {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                     {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                     hidden, eps, lanes, 0);
 }
 
 // Rows that the registers of a block hold.
@@ -193,10 +192,9 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<8, 32, T>()))
 void poly_norm_forward(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                        int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                        float eps) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-        {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
+      {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // Longer rows of narrow elements.
@@ -204,7 +202,7 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), (kw::most_in<2, 4, T>()))
 void poly_norm_forward_long(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                             int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                             float eps) {
-  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
+  if constexpr (kw::are_narrow<T>())
     poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, false, int>({x, {0, x_stride_1, 1}},
                                                                                        {weight, {weight_stride_0}},
                                                                                        {bias, {0}},
@@ -219,7 +217,7 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void poly_norm_forward_wide(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2, float* rstd_3,
                             int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0, int64_t y_stride_1,
                             float eps) {
-  if constexpr (kw::is_no_wider<W, T>() && !kw::are_narrow<T>())
+  if constexpr (!kw::are_narrow<T>())
     poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, false, int>(
         {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
         {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
@@ -230,10 +228,9 @@ KW_KERNEL((kw::most_in<1024, 4096, T>()), 1)
 void poly_norm_forward_streamed(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                 float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                                 int64_t y_stride_1, float eps, int cached) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-        {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, false, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
+      {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // The same, where rows begin anywhere.
@@ -241,14 +238,13 @@ KW_KERNEL(128, 1)
 void poly_norm_forward_short_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                     float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                     int64_t weight_stride_0, int64_t y_stride_1, float eps, int lanes) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {0, x_stride_1, 1}},
-                                                                                      {weight, {weight_stride_0}},
-                                                                                      {bias, {0}},
-                                                                                      {y, {0, y_stride_1, 1}},
-                                                                                      {rstd, {0, 1}}, {rstd_2, {0, 1}},
-                                                                                      {rstd_3, {0, 1}}, 1, batch_seq,
-                                                                                      hidden, eps, lanes, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), 32, false, false, true, true, int>({x, {0, x_stride_1, 1}},
+                                                                                    {weight, {weight_stride_0}},
+                                                                                    {bias, {0}},
+                                                                                    {y, {0, y_stride_1, 1}},
+                                                                                    {rstd, {0, 1}}, {rstd_2, {0, 1}},
+                                                                                    {rstd_3, {0, 1}}, 1, batch_seq,
+                                                                                    hidden, eps, lanes, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -256,10 +252,9 @@ KW_KERNEL((kw::most_in<128, 512, T>()), (kw::most_in<6, 24, T>()))
 void poly_norm_forward_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                               float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1, int64_t weight_stride_0,
                               int64_t y_stride_1, float eps) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-        {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
+      {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
 }
 
 // The same, where rows begin anywhere.
@@ -267,7 +262,7 @@ KW_KERNEL((kw::most_in<384, 768, T>()), (kw::most_in<2, 4, T>()))
 void poly_norm_forward_long_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
+  if constexpr (kw::are_narrow<T>())
     poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
                                                                                       {weight, {weight_stride_0}},
                                                                                       {bias, {0}},
@@ -282,7 +277,7 @@ KW_KERNEL((kw::most_in<512, 1024, T>()), 1)
 void poly_norm_forward_longest_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                       float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                       int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  if constexpr (kw::is_no_wider<W, T>() && kw::are_narrow<T>())
+  if constexpr (kw::are_narrow<T>())
     poly_norm_forward_rows<kw::vector_length<T>(), 64, false, true, false, true, int>({x, {0, x_stride_1, 1}},
                                                                                       {weight, {weight_stride_0}},
                                                                                       {bias, {0}},
@@ -297,7 +292,7 @@ KW_KERNEL((kw::most_in<768, 3072, T>()), 1)
 void poly_norm_forward_wide_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                    float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                    int64_t weight_stride_0, int64_t y_stride_1, float eps) {
-  if constexpr (kw::is_no_wider<W, T>() && !kw::are_narrow<T>())
+  if constexpr (!kw::are_narrow<T>())
     poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<32, 128, T>(), false, true, true, true, int>(
         {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
         {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, 0);
@@ -308,10 +303,9 @@ KW_KERNEL((kw::most_in<896, 3584, T>()), 1)
 void poly_norm_forward_streamed_ragged(const T* x, const W* weight, const W* bias, T* y, float* rstd, float* rstd_2,
                                        float* rstd_3, int batch_seq, int hidden, int64_t x_stride_1,
                                        int64_t weight_stride_0, int64_t y_stride_1, float eps, int cached) {
-  if constexpr (kw::is_no_wider<W, T>())
-    poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
-        {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
-        {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
+  poly_norm_forward_rows<kw::vector_length<T>(), kw::most_in<16, 64, T>(), true, true, false, true, int>(
+      {x, {0, x_stride_1, 1}}, {weight, {weight_stride_0}}, {bias, {0}}, {y, {0, y_stride_1, 1}}, {rstd, {0, 1}},
+      {rstd_2, {0, 1}}, {rstd_3, {0, 1}}, 1, batch_seq, hidden, eps, 0, cached);
 }
 
 // Any strides, and more elements than an int counts.
