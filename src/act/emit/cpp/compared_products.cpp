@@ -9,8 +9,10 @@ namespace {
 
 using ir::Op;
 
-// A combine may choose among its terms, too.
-bool is_extreme(Op op) { return op == Op::ReduceMax || op == Op::ReduceMin || op == Op::ArgMax || op == Op::ArgMin; }
+// Or may choose among its terms, as a combine may.
+bool is_extreme(Op op) {
+  return op == Op::ReduceMax || op == Op::ReduceMin || op == Op::ArgMax || op == Op::ArgMin || op == Op::Reduce;
+}
 
 bool may_end_in_a_product(const Value& value) {
   const Map* map = std::get_if<Map>(&value.what);
