@@ -1,5 +1,7 @@
 #include "act/act.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "act/emit/cpu/emit.h"
@@ -80,8 +82,12 @@ Result<LoopProgram> program_of(const OpMath& math, const ir::Graph& graph, const
   ProgramOptions options = pass_name == "forward" ? math.forward_program : math.backward_program;
   for (const profile::ScheduleRow& row : schedules)
     if (row.target == kernel::name_of(target) && row.pass == pass_name && !row.instead_of.empty() &&
-        row.instead_of == math.plan_hash)
+        row.instead_of == math.plan_hash) {
+      if (!schedule::family_from_text(row.family))
+        return bad_input(
+            fmt::format("schedules.yaml has '{}' instead of the plan's family, which is none", row.family));
       take_family(row.family, graph, options);
+    }
   return make_program(math.name + "_" + pass_name, graph, options);
 }
 

@@ -390,6 +390,13 @@ def test_a_fallback_that_is_verified_is_what_there_is_from_then_on(kw, tmp_path)
     packaged = "".join(path.read_text() for path in (tmp_path / "soft_kernels/csrc").rglob("*.cu"))
     assert "soft_forward" in packaged and "soft_forward_short" not in packaged
 
+    adopted = (folder / "schedules.yaml").read_text()
+    (folder / "schedules.yaml").write_text(adopted.replace("family: composed", "family: fastest"))
+    refused = kw("act", "soft", "--target", "cuda")
+    assert refused.returncode == 2 and "'fastest'" in refused.stderr, refused.stderr
+    assert (folder / "act/cuda/soft_forward.cu").read_text() == plain  # nothing is lost
+    (folder / "schedules.yaml").write_text(adopted)
+
     assert kw("set", "soft", "plan.forward=column").returncode == 0
     assert kw("act", "soft", "--target", "cuda", "--yes").returncode == 0
     assert (folder / "act/cuda/soft_forward.cu").read_text() != plain
