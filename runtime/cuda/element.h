@@ -80,6 +80,9 @@ template <class A, class B>
 inline constexpr bool is_same = false;
 template <class A>
 inline constexpr bool is_same<A, A> = true;
+// Numbers of 16 bits that are computed with in pairs: int16_t is none.
+template <class T>
+inline constexpr bool is_half = is_same<T, bf16> || is_same<T, f16>;
 template <bool kFirst, class A, class B>
 struct choice_of {
   using type = A;

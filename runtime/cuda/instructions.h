@@ -42,7 +42,6 @@ KW_DEVICE float f16_value(uint16_t bits) {
   return value;
 }
 
-inline constexpr bool kHasPairs = true;
 // Products, sums and differences of both halves of two words, each rounded once.
 KW_DEVICE uint32_t bf16_products(uint32_t a, uint32_t b) {
   uint32_t result;

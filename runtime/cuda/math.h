@@ -48,12 +48,13 @@ KW_DEVICE double round_half_even(double x) { return ::rint(x); }
 
 KW_DEVICE double reciprocal(double x) { return 1 / x; }
 
-// a / b by a reciprocal, to two units in the last place: where b is the same for many a, it is found once.
+// a / b by a reciprocal, to two units in the last place: where b is the same for many a, it is found once. The product
+// is rounded before it is added to anything, as a quotient is: one beyond the largest number is infinite.
 KW_DEVICE float divide(float a, float b) {
   const float size = ::fabsf(b);  // a reciprocal must neither be subnormal nor that of a subnormal
   const float scale = size < 0x1p-100f ? 0x1p64f : size > 0x1p100f ? 0x1p-64f : 1.0f;
   const float divisor = b * scale, dividend = a * scale;
-  return dividend * reciprocal(divisor);
+  return unfused(dividend * reciprocal(divisor));
 }
 KW_DEVICE double divide(double a, double b) { return a / b; }
 

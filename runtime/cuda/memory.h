@@ -21,7 +21,7 @@ KW_DEVICE void store(T* to, typename element_of<T>::type value) {
 }
 
 // N neighbours. In memory they are aligned to their size, or to 16 bytes where they are more.
-template <class T, int N, bool kPairs = sizeof(T) == 2 && N % 2 == 0>
+template <class T, int N, bool kPairs = is_half<T> && N % 2 == 0>
 struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   T elements[N];
   KW_DEVICE T& operator[](int i) { return elements[i]; }
@@ -39,22 +39,26 @@ struct alignas(2 * N < 16 ? 2 * N : 16) Vector<T, N, true> {
   struct Element {
     uint32_t& word;
     int shift;
-    KW_DEVICE void operator=(T value) {
-      word = (word & (0xffff0000u >> shift)) | (static_cast<uint32_t>(value.bits) << shift);
-    }
-    KW_DEVICE void operator=(const Element& other) {
-      T element;
-      element.bits = static_cast<uint16_t>(other.word >> other.shift);
-      *this = element;
-    }
-    KW_DEVICE operator float() const {
+    KW_DEVICE T value() const {
       T element;
       element.bits = static_cast<uint16_t>(word >> shift);
       return element;
     }
+    KW_DEVICE void operator=(T value) {
+      word = (word & (0xffff0000u >> shift)) | (static_cast<uint32_t>(value.bits) << shift);
+    }
+    KW_DEVICE void operator=(const Element& other) { *this = other.value(); }
+    KW_DEVICE operator float() const { return value(); }
   };
   KW_DEVICE Element operator[](int i) { return {words[i / 2], i % 2 * 16}; }
+  KW_DEVICE uint32_t pair(int i) const { return words[i]; }
+  KW_DEVICE void set_pair(int i, uint32_t word) { words[i] = word; }
 };
+// An element of such a vector, where it lies alone.
+template <class T, class Element>
+KW_DEVICE auto store(T* to, const Element& element) -> decltype(void(element.value())) {
+  *to = element.value();
+}
 
 // What the machine moves at once.
 template <int kBytes>

@@ -17,7 +17,7 @@ KW_DEVICE wide<T> operand_of(T all, int) {
 }
 template <class T, int N>
 KW_DEVICE uint32_t pair_of(const Vector<T, N>& vector, int i) {
-  return vector.words[i];
+  return vector.pair(i);
 }
 template <class T>
 KW_DEVICE uint32_t pair_of(T all, int) {
@@ -30,9 +30,9 @@ KW_DEVICE uint32_t pair_of(T all, int) {
   template <class T, int N, class A, class B>                                                              \
   KW_DEVICE Vector<T, N> names(const A& a, const B& b, bool whole) {                                       \
     Vector<T, N> result;                                                                                   \
-    if constexpr (kHasPairs && sizeof(T) == 2 && N % 2 == 0) {                                             \
+    if constexpr (is_half<T> && N % 2 == 0) {                                                              \
       KW_UNROLL                                                                                            \
-      for (int i = 0; i < N / 2; ++i) result.words[i] = pair_##names(T(), pair_of(a, i), pair_of(b, i));   \
+      for (int i = 0; i < N / 2; ++i) result.set_pair(i, pair_##names(T(), pair_of(a, i), pair_of(b, i))); \
     } else {                                                                                               \
       KW_UNROLL                                                                                            \
       for (int k = 0; k < (whole ? N : 1); ++k)                                                            \

@@ -66,14 +66,23 @@ KW_DEVICE float f16_value(uint16_t bits) {
   return float_of(magnitude | (bits & 0x8000u) << 16);
 }
 
-// Numbers of 16 bits are computed with one by one.
-inline constexpr bool kHasPairs = false;
-uint32_t bf16_products(uint32_t a, uint32_t b);
-uint32_t bf16_sums(uint32_t a, uint32_t b);
-uint32_t bf16_differences(uint32_t a, uint32_t b);
-uint32_t f16_products(uint32_t a, uint32_t b);
-uint32_t f16_sums(uint32_t a, uint32_t b);
-uint32_t f16_differences(uint32_t a, uint32_t b);
+KW_DEVICE float bf16_value(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
+
+#define KW_PAIRS(name, type, sign)                                                                         \
+  KW_DEVICE uint32_t name(uint32_t a, uint32_t b) {                                                        \
+    const auto half = [&](int shift) {                                                                     \
+      return static_cast<uint32_t>(type##_bits(type##_value(static_cast<uint16_t>(a >> shift))             \
+                                                   sign type##_value(static_cast<uint16_t>(b >> shift)))); \
+    };                                                                                                     \
+    return half(16) << 16 | half(0);                                                                       \
+  }
+KW_PAIRS(bf16_products, bf16, *)
+KW_PAIRS(bf16_sums, bf16, +)
+KW_PAIRS(bf16_differences, bf16, -)
+KW_PAIRS(f16_products, f16, *)
+KW_PAIRS(f16_sums, f16, +)
+KW_PAIRS(f16_differences, f16, -)
+#undef KW_PAIRS
 
 KW_DEVICE float reciprocal(float x) { return 1 / x; }
 KW_DEVICE float reciprocal_from_one(float x) { return 1 / x; }

@@ -39,10 +39,27 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
     std::memcpy(static_cast<void*>(elements), other.elements, sizeof(elements));
     return *this;
   }
-  KW_INLINE T& operator[](int i) { return is_there(), within(i), elements[i]; }
-  KW_INLINE const T& operator[](int i) const { return is_there(), within(i), elements[i]; }
+  // Of two bytes each, elements are taken out and put in, as on a GPU: there are no references to them.
+  static constexpr bool kPairs = is_half<T> && N % 2 == 0;
+  struct Element {
+    T& element;
+    KW_INLINE T value() const { return element; }
+    KW_INLINE void operator=(T value) { element = value; }
+    KW_INLINE void operator=(const Element& other) { element = other.element; }
+    KW_INLINE operator float() const { return element; }
+  };
+  KW_INLINE std::conditional_t<kPairs, Element, T&> operator[](int i) { return {at(i)}; }
+  KW_INLINE T operator[](int i) const { return is_there(), within(i), elements[i]; }
+  KW_INLINE uint32_t pair(int i) const {
+    return static_cast<uint32_t>((*this)[2 * i + 1].bits) << 16 | (*this)[2 * i].bits;
+  }
+  KW_INLINE void set_pair(int i, uint32_t word) {
+    at(2 * i).bits = static_cast<uint16_t>(word);
+    at(2 * i + 1).bits = static_cast<uint16_t>(word >> 16);
+  }
 
  private:
+  KW_INLINE T& at(int i) { return is_there(), within(i), elements[i]; }
   KW_INLINE static void within(int i) {
     if (i < 0 || i >= N) __builtin_trap();
   }
@@ -50,6 +67,12 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
     if (KW_BYTES_FROM(this) < sizeof(Vector)) __builtin_trap();
   }
 };
+
+template <class T, class Element>
+KW_DEVICE auto store(T* to, const Element& element, emulate::Place place = KW_PLACE)
+    -> decltype(void(element.value())) {
+  emulate::put(to, element.value(), place);
+}
 
 template <int N, class T>
 KW_DEVICE Vector<T, N> load_vector(const T* from, emulate::Place place = KW_PLACE) {

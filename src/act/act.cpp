@@ -81,8 +81,7 @@ Result<LoopProgram> program_of(const OpMath& math, const ir::Graph& graph, const
                                kernel::Target target, const Schedules& schedules) {
   ProgramOptions options = pass_name == "forward" ? math.forward_program : math.backward_program;
   for (const profile::ScheduleRow& row : schedules)
-    if (row.target == kernel::name_of(target) && row.pass == pass_name && !row.instead_of.empty() &&
-        row.instead_of == math.plan_hash) {
+    if (profile::stands_in(row, math.plan_hash, kernel::name_of(target), pass_name)) {
       if (!schedule::family_from_text(row.family))
         return bad_input(
             fmt::format("schedules.yaml has '{}' instead of the plan's family, which is none", row.family));

@@ -37,15 +37,22 @@ struct Job {
   std::vector<std::string> notes;
 };
 
-Result<act::Generated> generate(const profile::KernelFolder& folder, const profile::Profile& profile,
-                                kernel::Target target) {
-  KW_TRY(const std::vector<profile::ScheduleRow> schedules, schedules_of(folder));
-  return act::act(profile, schedules, target);
+// A fallback that an earlier run found right, and why it was wanted.
+std::vector<std::string> fallbacks_in_force(const std::vector<profile::ScheduleRow>& schedules, const Job& job,
+                                            const std::string& target) {
+  std::vector<std::string> notes;
+  const std::string plan = act::plan_hash(job.profile);
+  for (const char* pass : {"forward", "backward"})
+    for (const profile::ScheduleRow& row : schedules)
+      if (profile::stands_in(row, plan, target, pass))
+        notes.push_back(fmt::format("the {} is the fallback {}: {}", pass, row.family, row.evidence));
+  return notes;
 }
 
 Result<Job> generated_job(const VerifyOptions& options, const profile::KernelFolder& folder, Job job,
                           kernel::Target target) {
-  KW_TRY(act::Generated kernels, generate(folder, job.profile, target));
+  KW_TRY(const std::vector<profile::ScheduleRow> schedules, schedules_of(folder));
+  KW_TRY(act::Generated kernels, act::act(job.profile, schedules, target));
   KW_TRY(std::optional<act::Generated> found, files_on_disk(folder, options.target));
   bool edited = false;
   if (found) {
@@ -57,6 +64,7 @@ Result<Job> generated_job(const VerifyOptions& options, const profile::KernelFol
     if (edited) job.notes.push_back("the files in act/" + options.target + " are not what the profile generates");
     kernels = std::move(*found);
   }
+  if (!edited) job.notes = fallbacks_in_force(schedules, job, options.target);
   job.identity = job.profile_hash + (edited ? " " + verify::kernel_hash(kernels.manifest, kernels.files) : "");
   KW_TRY(job.subject, verify::subject_of(job.profile, std::move(kernels.manifest), std::move(kernels.files), edited));
   return job;
@@ -281,14 +289,12 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
   // What a person wrote or edited has none.
   if (!job.subject.from_outside) KW_CHECK(try_fallbacks(globals, options, job, target, log, report));
   if (report.passed() && !options.no_timing) time_passes(job, target, options.torch_compile, report);
+  report.notes = job.notes;
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));
   KW_CHECK(write_file_atomically(job.folder + "/report.html", verify::to_html(report)));
-  std::string text = verify::to_text(report);
-  for (const std::string& note : job.notes) text += "  note: " + note + "\n";
-  text += "  " + job.folder + "/report.md\n";
+  const std::string text = verify::to_text(report) + "  " + job.folder + "/report.md\n";
   auto object = nlohmann::ordered_json::parse(verify::to_json(report));
-  object["notes"] = job.notes;
   object["folder"] = job.folder;
   return Answer{text, dump(object), report.passed() ? 0 : 1};
 }

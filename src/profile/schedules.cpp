@@ -27,6 +27,10 @@ std::string text(const YAML::Node& node) { return node ? node.Scalar() : std::st
 
 }  // namespace
 
+bool stands_in(const ScheduleRow& row, std::string_view plan_hash, std::string_view target, std::string_view pass) {
+  return !row.instead_of.empty() && row.instead_of == plan_hash && row.target == target && row.pass == pass;
+}
+
 std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows) {
   YamlText out(true);
   out.comment(

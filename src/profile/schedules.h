@@ -26,6 +26,9 @@ struct ScheduleRow {
   bool operator==(const ScheduleRow&) const = default;
 };
 
+// Whether the row has a fallback instead of that plan (act::plan_hash).
+bool stands_in(const ScheduleRow& row, std::string_view plan_hash, std::string_view target, std::string_view pass);
+
 std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows);
 Result<std::vector<ScheduleRow>> schedules_from_yaml(std::string_view text, const std::string& file);
 

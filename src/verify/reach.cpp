@@ -246,7 +246,7 @@ std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const ke
       };
       const std::int64_t largest = last_for_which(most, [&](auto size) { return is_small(subject, at(size), most); });
       const std::int64_t wanted = length > 29 ? std::min<std::int64_t>(1, parts(largest)) : parts(largest);
-      if (wanted == 0) continue;
+      if (wanted == 0 || largest == 0) continue;
       const std::int64_t size = last_for_which(largest, [&](auto n) { return parts(n) < wanted; }) + 1;
       bool more = false;
       for (const auto& [entry, count] : launched(subject, at(size), types, machine, layout))

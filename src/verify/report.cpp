@@ -60,6 +60,7 @@ std::string to_json(const Report& report) {
                          {"target", report.target},
                          {"passed", report.passed()},
                          {"attempt", report.attempt},
+                         {"notes", report.notes},
                          {"device", report.device},
                          {"generator", report.generator},
                          {"oracle", report.oracle},
@@ -138,6 +139,7 @@ std::string to_text(const Report& report) {
                        50 * row.width, 100 * row.share, row.bound_by, row.sizes);
   out += fmt::format("  {} cases, {} mixtures of types, {:.1f} s ({:.1f} s of compiling)\n", report.cases,
                      report.mixtures.size(), report.seconds, report.compile_seconds);
+  for (const std::string& note : report.notes) out += "  note: " + note + "\n";
   return out;
 }
 
@@ -147,6 +149,8 @@ std::string to_markdown(const Report& report) {
   out += fmt::format("Judged by {}, on {}, with {} cases in {} mixtures of types ({}); attempt {}, seed {:016x}.\n\n",
                      report.oracle, report.device, report.cases, report.mixtures.size(), join(report.mixtures, "; "),
                      report.attempt, report.seed);
+  for (const std::string& note : report.notes) out += "- " + replace_all(note, "\n", "\n  ") + "\n";
+  if (!report.notes.empty()) out += "\n";
   out += "| gate | verdict | |\n| --- | --- | --- |\n";
   for (const Verdict& verdict : report.verdicts)
     out += fmt::format("| {} | {} | {} |\n", info(verdict.gate).name, name_of(verdict.outcome), verdict.line);

@@ -67,6 +67,7 @@ struct Report {
   std::string kernel_hash;
   std::uint64_t seed = 0;
   int attempt = 1;
+  std::vector<std::string> notes;     // beside the gates: fallbacks taken, files edited, where the contract is from
   std::vector<std::string> mixtures;  // of types
   int cases = 0;
   std::vector<std::string> refused;    // cases that no kernel serves, and why

@@ -194,6 +194,7 @@ std::string to_html(const Report& report) {
       escaped(report.oracle), escaped(report.device), report.cases, report.mixtures.size(),
       escaped(join(report.mixtures, "; ")), report.attempt, report.seed, report.kernel_hash.substr(0, 12),
       report.generator.empty() ? "" : " by " + escaped(report.generator));
+  for (const std::string& note : report.notes) body += "<p class=\"facts\">" + escaped(note) + "</p>\n";
   body += "<h2>Gates</h2>\n" + gates_table(report);
   if (!report.speeds.empty()) {
     body += "<h2>Speed</h2>\n" + speeds_table(report);

@@ -361,12 +361,15 @@ def test_after_a_failure_the_next_fallback_is_another_kernel(kw, tmp_path):
     assert [attempt["failed"] for attempt in attempts] == [["builds"], ["builds"], []]
     assert len({attempt["kernel"] for attempt in attempts}) == 3
     assert any("takes the fallback composed" in note for note in report["notes"])
+    for page in ("report.json", "report.md", "report.html"):
+        assert "takes the fallback composed" in (tmp_path / "kernels/soft/verify" / page).read_text(), page
 
     # From now on it is the fallback that is made, and that a second verify finds right at once.
     assert kw("act", "soft", "--target", "cuda").returncode == 0
     assert kw("status", "soft", "--json").returncode == 0
     again = json.loads(kw("verify", "soft", "--target", "cuda", "--own-types", "--no-timing", "--json").stdout)
     assert again["passed"] and again["attempt"] == 1 and again["kernel_hash"] == report["kernel_hash"]
+    assert "the forward is the fallback composed: the plan's kernels did not pass builds" in again["notes"]
 
 
 def test_a_fallback_that_is_verified_is_what_there_is_from_then_on(kw, tmp_path):

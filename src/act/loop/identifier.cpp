@@ -21,8 +21,13 @@ constexpr std::string_view kKeywords =
 constexpr std::string_view kSkeletonWords =
     " Index all block blocks cached chunk edge edges element end first groups in_part inside int64_t k kAhead "
     "kBlockRow kChain kChunks kElements kPieces kPlace kRagged kRoom kStreamed kTile kUnit kVector kVectors kw "
-    "lane lanes lanes_of_row length part part_tiles parts piece pieces point points room share shares size_t "
+    "lane lanes lanes_of_row length n part part_tiles parts piece pieces point points room share shares size_t "
     "slot start step tile tiles turn v vector vectors whole worker workers ";
+
+// Words that have a meaning in the expressions of a manifest (kernel/expression.h).
+constexpr std::string_view kManifestWords =
+    " aligned bytes ceil_div dense max min multiprocessors next_pow2 numel packed same_strides shape starts stride "
+    "threads unit ";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -36,7 +41,10 @@ bool is_identifier(std::string_view name) {
 }
 
 std::string free_of_skeletons(const std::string& name) {
-  return kSkeletonWords.find(" " + name + " ") == std::string_view::npos ? name : name + "_";
+  const std::string word = " " + name + " ";
+  const bool free =
+      kSkeletonWords.find(word) == std::string_view::npos && kManifestWords.find(word) == std::string_view::npos;
+  return free ? name : name + "_";
 }
 
 std::string Identifiers::take(std::string_view wanted, std::string_view fallback) {

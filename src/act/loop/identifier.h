@@ -12,7 +12,7 @@ namespace kw::act {
 bool is_identifier(std::string_view name);
 
 // The name of a tensor or a scalar: with an underscore, where skeletons use the word for a variable of their own
-// (`shift`, `point`), as keywords have.
+// (`point`), or a manifest for something else (`max`), as keywords have.
 std::string free_of_skeletons(const std::string& name);
 
 // One scope of names.

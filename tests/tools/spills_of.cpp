@@ -1,0 +1,82 @@
+// Which CUDA kernels of first schedules spill registers, by the assembler's report, for any architecture.
+//
+//   spills_of FILE.py[:NAME]|FILE.kw …     of ops, as kw reads them
+//   spills_of --random FIRST COUNT         of random graphs of tiers 1 and 2
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "act/act.h"
+#include "device/cuda/compile.h"
+#include "device/worker_main.h"
+#include "ir/random/random_graph.h"
+#include "ir/text/print.h"
+#include "understand/decisions/decide.h"
+#include "understand/read_source.h"
+
+namespace {
+
+using namespace kw;
+
+Result<act::Generated> generated(const std::string& source, const std::optional<std::string>& math) {
+  KW_TRY(const understand::LocatedSource located, understand::locate_source(source, math));
+  KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
+  profile::Source of;
+  of.kind = located.kind;
+  of.file = located.path;
+  KW_TRY(const profile::Profile profile, understand::decide(reading, "op", of, {}));
+  return act::act(profile, {}, kernel::Target::Cuda);
+}
+
+// Whether any kernel does; each that does is a line.
+Result<bool> spills(const std::string& name, const act::Generated& kernels, device::cuda::Nvrtc& nvrtc) {
+  const device::Cache cache(device::default_cache_folder());
+  bool any = false;
+  for (const char* architecture : {"sm_80", "sm_90", "sm_100"})
+    for (const ir::DType type : {ir::DType::F32, ir::DType::BF16, ir::DType::F16}) {
+      kernel::TypeBinding types;
+      for (const auto& [parameter, dtypes] : kernels.manifest.types) types[parameter] = type;
+      KW_TRY(const device::CompiledSet set,
+             device::cuda::compile(kernels.manifest, kernels.files, types, architecture, nvrtc, cache));
+      for (const device::CompiledFile& file : set.files)
+        for (const device::KernelReport& kernel : file.reports) {
+          if (!kernel.spills()) continue;
+          any = true;
+          std::cout << name << ": " << kernel.symbol << " for " << architecture << ", " << ir::info(type).name << ": "
+                    << kernel.registers << " registers, " << kernel.spill_store_bytes << " bytes stored and "
+                    << kernel.spill_load_bytes << " loaded" << std::endl;
+        }
+      if (types.empty()) break;
+    }
+  return any;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const auto code = device::worker_main(argc, argv)) return *code;
+  const auto nvrtc = device::cuda::Nvrtc::open();
+  if (!nvrtc || argc < 2) {
+    std::cerr << (nvrtc ? "usage: spills_of FILE.py|FILE.kw ..., or --random FIRST COUNT\n" : render(nvrtc.error()));
+    return 2;
+  }
+  int ops = 0, spilling = 0;
+  const auto look = [&](const std::string& name, const std::optional<std::string>& math) {
+    const auto kernels = generated(math ? "" : name, math);
+    if (!kernels) return;  // another tool's affair
+    const auto found = spills(name, *kernels, **nvrtc);
+    if (!found) std::cout << name << ": " << render(found.error()) << "\n";
+    ++ops;
+    spilling += found && *found ? 1 : 0;
+  };
+  if (argc == 4 && argv[1] == std::string_view("--random")) {
+    const auto first = std::strtoull(argv[2], nullptr, 10), count = std::strtoull(argv[3], nullptr, 10);
+    for (auto seed = first; seed < first + count; ++seed)
+      look("seed " + std::to_string(seed),
+           ir::text::print(
+               ir::random_graph(seed, {.operations = 8, .highest_tier = 2, .differentiable = seed % 2 == 0})));
+  } else {
+    for (int i = 1; i < argc; ++i) look(argv[i], std::nullopt);
+  }
+  std::cout << spilling << " of " << ops << " ops spill\n";
+}
