@@ -100,7 +100,7 @@ Result<Generated> generate_cpu(const OpMath& math, const Schedules& schedules) {
     options.comment = head(math, graph, pass_name);
     options.parameters = schedule::start_parameters(schedule::x86_64());
     for (const profile::ScheduleRow& row : schedules)
-      if (row.target == "cpu" && row.pass == pass_name && row.guard.empty()) {
+      if (profile::tunes(row, math.plan_hash, "cpu", pass_name)) {
         KW_TRY(options.parameters, schedule::with_moves(options.parameters, row.parameters));
       }
     KW_TRY(cpu::EmittedPass emitted, cpu::emit(program, options));
@@ -124,7 +124,7 @@ Result<Generated> generate_cuda(const OpMath& math, const Schedules& schedules) 
     options.pass = pass_name;
     options.comment = head(math, graph, pass_name);
     for (const profile::ScheduleRow& row : schedules)
-      if (row.target == "cuda" && row.pass == pass_name && row.guard.empty())
+      if (profile::tunes(row, math.plan_hash, "cuda", pass_name))
         for (const auto& [name, value] : row.parameters) options.moves[name] = value;
     KW_TRY(cuda::EmittedPass emitted, cuda::emit(program, options));
     atomic |= emitted.atomic;

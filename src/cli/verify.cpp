@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "act/act.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "profile/folder.h"
 #include "profile/schedules.h"
 #include "profile/yaml.h"
+#include "schedule/cuda_parameters.h"
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
 #include "verify/attempts.h"
@@ -37,6 +39,8 @@ struct Job {
   std::vector<std::string> notes;
 };
 
+const std::string kLean = "fewer registers";  // the plan's family, with fewer elements and threads
+
 // A fallback that an earlier run found right, and why it was wanted.
 std::vector<std::string> fallbacks_in_force(const std::vector<profile::ScheduleRow>& schedules, const Job& job,
                                             const std::string& target) {
@@ -45,7 +49,9 @@ std::vector<std::string> fallbacks_in_force(const std::vector<profile::ScheduleR
   for (const char* pass : {"forward", "backward"})
     for (const profile::ScheduleRow& row : schedules)
       if (profile::stands_in(row, plan, target, pass))
-        notes.push_back(fmt::format("the {} is the fallback {}: {}", pass, row.family, row.evidence));
+        notes.push_back(fmt::format("the {} {}: {}", pass,
+                                    row.parameters.empty() ? "is the fallback " + row.family : "takes " + kLean,
+                                    row.evidence));
   return notes;
 }
 
@@ -136,17 +142,30 @@ Result<Job> job_of(const Globals& globals, const VerifyOptions& options) {
   return job_of_profile(globals, options, target);
 }
 
-// Of both passes, in the order that the profile lists them; what is left for any pass comes last.
-std::vector<std::string> fallbacks_of(const profile::Plan& plan) {
+// What is tried instead: where kernels only spilled, the same with fewer registers; then the families of both passes,
+// in the order that the profile lists them; what is left for any pass comes last.
+std::vector<std::string> fallbacks_of(const profile::Plan& plan, const verify::Report& failed) {
   std::vector<std::string> families = plan.forward.fallbacks;
   if (plan.backward)
     for (const std::string& family : plan.backward->fallbacks)
       if (std::find(families.begin(), families.end(), family) == families.end())
         families.insert(families.empty() ? families.end() : families.end() - 1, family);
+  if (verify::only_spills(failed)) families.insert(families.begin(), kLean);
   return families;
 }
 
-// A family that the profile allows instead of the plan's, as rows of schedules.yaml, and what it gives.
+// The passes of which a kernel spills.
+std::set<std::string> spilling_passes(const kernel::Manifest& manifest, const verify::Report& report) {
+  std::set<std::string> passes;
+  for (const verify::KernelRow& row : report.kernels)
+    for (const kernel::Pass& pass : manifest.passes)
+      for (const kernel::Step& step : pass.steps)
+        for (const kernel::Entry& entry : step.entries)
+          if (row.spill_stored + row.spill_loaded > 0 && entry.symbol == row.kernel) passes.insert(pass.name);
+  return passes;
+}
+
+// What is tried instead, as rows of schedules.yaml, and what it gives.
 struct Fallback {
   std::vector<profile::ScheduleRow> schedules;  // with those that there were
   act::Generated kernels;
@@ -160,14 +179,25 @@ Result<std::optional<Fallback>> fallback(const profile::KernelFolder& folder, Jo
   const std::string evidence =
       fmt::format("the plan's kernels did not pass {}", join(verify::failed_gates(failed), ", "));
   const std::string plan = act::plan_hash(job.profile);
+  const bool lean = family == kLean;
+  const std::set<std::string> spilling = spilling_passes(job.subject.manifest, failed);
+  const std::string name(kernel::name_of(target));
   const auto take = [&](const std::string& pass, const profile::PassPlan& of_pass) {
-    if (std::find(of_pass.fallbacks.begin(), of_pass.fallbacks.end(), family) == of_pass.fallbacks.end()) return;
-    const std::string name(kernel::name_of(target));
+    const auto& listed = of_pass.fallbacks;
+    if (lean ? !spilling.contains(pass) : std::find(listed.begin(), listed.end(), family) == listed.end()) return;
+    const bool tuned = std::any_of(next.schedules.begin(), next.schedules.end(), [&](const profile::ScheduleRow& row) {
+      return row.target == name && row.pass == pass && row.instead_of.empty();
+    });
+    if (lean && tuned) return;  // by a person, whose parameters are not ours to change
     std::erase_if(next.schedules, [&](const profile::ScheduleRow& row) {  // an earlier fallback
       return row.target == name && row.pass == pass && !row.instead_of.empty();
     });
-    next.schedules.push_back(
-        {.target = name, .pass = pass, .family = family, .evidence = evidence, .instead_of = plan});
+    next.schedules.push_back({.target = name,
+                              .pass = pass,
+                              .family = lean ? of_pass.family : family,
+                              .parameters = lean ? schedule::lean_moves() : std::map<std::string, std::string>(),
+                              .evidence = evidence,
+                              .instead_of = plan});
   };
   take("forward", job.profile.plan.forward);
   if (job.profile.plan.backward) take("backward", *job.profile.plan.backward);
@@ -258,16 +288,19 @@ Status try_fallbacks(const Globals& globals, const VerifyOptions& options, Job& 
                      const verify::AttemptLog& log, verify::Report& report) {
   const profile::KernelFolder folder(globals.workspace, job.name);
   int attempts = report.attempt;
-  for (const std::string& family : fallbacks_of(job.profile.plan)) {
+  const std::vector<std::string> ways = fallbacks_of(job.profile.plan, report);
+  for (const std::string& family : ways) {
     if (report.passed() || attempts >= verify::kMostAttempts) break;
+    if (attempts + 1 == verify::kMostAttempts && ways.front() == kLean && family != ways.back()) continue;
     KW_TRY(const std::optional<Fallback> next, fallback(folder, job, family, target, report));
     if (!next) continue;
     const verify::Subject planned = job.subject;
     if (attempts == report.attempt) job.notes.push_back(what_failed(report));
-    job.notes.push_back("attempt " + std::to_string(++attempts) + " takes the fallback " + family);
+    job.notes.push_back(
+        fmt::format("attempt {} takes {}{}", ++attempts, family == kLean ? "" : "the fallback ", family));
     job.subject.manifest = next->kernels.manifest;
     job.subject.files = next->kernels.files;
-    KW_TRY(verify::Report tried, attempt(globals, options, job, "fallback: " + family, log));
+    KW_TRY(verify::Report tried, attempt(globals, options, job, (family == kLean ? "" : "fallback: ") + family, log));
     if (tried.passed()) {
       report = std::move(tried);
       return adopt(folder, job, *next, options.target);

@@ -27,6 +27,11 @@ std::string text(const YAML::Node& node) { return node ? node.Scalar() : std::st
 
 }  // namespace
 
+bool tunes(const ScheduleRow& row, std::string_view plan_hash, std::string_view target, std::string_view pass) {
+  return row.target == target && row.pass == pass && row.guard.empty() &&
+         (row.instead_of.empty() || row.instead_of == plan_hash);
+}
+
 bool stands_in(const ScheduleRow& row, std::string_view plan_hash, std::string_view target, std::string_view pass) {
   return !row.instead_of.empty() && row.instead_of == plan_hash && row.target == target && row.pass == pass;
 }
@@ -36,7 +41,9 @@ std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows) {
   out.comment(
       "How this kernel is laid out, per target and machine. Rows change speed, never results. `kw perf` adds them, "
       "and\n"
-      "`kw verify` one of a family that the profile lists as a fallback, where that passed and the plan's did not.\n"
+      "`kw verify` one of fewer registers, or of a family that the profile lists as a fallback, where that passed and "
+      "the\n"
+      "first did not.\n"
       "Where no row fits, the family's own formula of machine, types and sizes gives the parameters.");
   out.raw("schema", std::to_string(kVersion));
   if (rows.empty()) {

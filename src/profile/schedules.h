@@ -20,13 +20,15 @@ struct ScheduleRow {
   std::string family;
   std::map<std::string, std::string> parameters;
   std::string evidence;
-  // Of a family that is a fallback: the plan and the math that it was verified for (act::plan_hash). For others the row
-  // says nothing.
+  // Of what was verified after the plan's own kernels had failed, a family that is a fallback or the plan's with other
+  // parameters: the plan and the math that it was verified for (act::plan_hash). For others the row says nothing.
   std::string instead_of = {};
   bool operator==(const ScheduleRow&) const = default;
 };
 
-// Whether the row has a fallback instead of that plan (act::plan_hash).
+// Whether the row's parameters are for that pass, of that plan (act::plan_hash) if it names one.
+bool tunes(const ScheduleRow& row, std::string_view plan_hash, std::string_view target, std::string_view pass);
+// Whether the row is there instead of what the plan first gave: by a fallback, or by other parameters.
 bool stands_in(const ScheduleRow& row, std::string_view plan_hash, std::string_view target, std::string_view pass);
 
 std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows);

@@ -121,6 +121,31 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   return p;
 }
 
+std::map<std::string, std::string> lean_moves() {
+  CudaParameters p;
+  p.element_elements = p.whole_elements = kLeastElements;
+  p.row_elements /= 2;
+  p.row_blocks /= 2;
+  p.long_elements /= 4;
+  p.long_threads /= 2;
+  p.wide_elements = p.narrow_wide_elements = kLeastElements;
+  p.wide_threads /= 2;
+  p.lane_threads /= 2;
+  p.stream_elements = p.narrow_part_elements = kLeastElements;
+  p.stream_threads /= 2;
+  p.sum_elements = p.narrow_sum_elements = kLeastElements;
+  p.shared_sum_elements /= 2;
+  p.shared_sum_bytes /= 4;
+  p.sum_threads /= 2;
+  p.narrow_threads /= 2;
+  p.column_warps /= 2;
+  const CudaParameters start;
+  std::map<std::string, std::string> moves;
+  for (const Parameter& parameter : kParameters)
+    if (p.*(parameter.field) != start.*(parameter.field)) moves[parameter.name] = std::to_string(p.*(parameter.field));
+  return moves;
+}
+
 Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves) {
   for (const auto& [name, value] : moves) {
     const auto* parameter = std::find_if(std::begin(kParameters), std::end(kParameters),

@@ -76,6 +76,9 @@ struct CudaParameters {
 
 CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFacts& facts);
 
+// For a pass whose first kernels spill: fewer elements for a thread, and half of the threads for the same registers.
+std::map<std::string, std::string> lean_moves();
+
 // The parameters that a row of schedules.yaml or a move names ("row_elements" → "16"), and the others as they were.
 Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves);
 std::map<std::string, std::string> to_moves(const CudaParameters& parameters);

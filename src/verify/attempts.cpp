@@ -1,6 +1,7 @@
 #include "verify/attempts.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -59,6 +60,12 @@ std::vector<std::string> failed_gates(const Report& report) {
   for (const Verdict& verdict : report.verdicts)
     if (verdict.outcome == Outcome::Failed) names.emplace_back(info(verdict.gate).name);
   return names;
+}
+
+bool only_spills(const Report& report) {
+  const bool spills = std::any_of(report.kernels.begin(), report.kernels.end(),
+                                  [](const KernelRow& row) { return row.spill_stored + row.spill_loaded > 0; });
+  return spills && failed_gates(report) == std::vector<std::string>{std::string(info(Gate::Builds).name)};
 }
 
 Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when) {

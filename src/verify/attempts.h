@@ -29,6 +29,8 @@ std::string to_line(const Attempt& attempt);  // JSON, without the newline
 Result<std::vector<Attempt>> read_attempts(std::string_view text, const std::string& file);
 
 std::vector<std::string> failed_gates(const Report& report);
+// Whether the kernels were built, and nothing but registers was missing.
+bool only_spills(const Report& report);
 Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when);
 
 // Failures in a row, the last attempts first, of this subject on this target.

@@ -1,16 +1,22 @@
 // Every CUDA kernel that is generated for an example compiles for every architecture, and spills on none, in no type.
+// Those of random graphs compile, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <future>
 #include <map>
+#include <optional>
 
 #include "act/act.h"
 #include "base/text.h"
 #include "device/cuda/compile.h"
 #include "example_profiles.h"
+#include "ir/random/random_graph.h"
+#include "ir/text/print.h"
 #include "kernel/expression.h"
+#include "understand/decisions/decide.h"
+#include "understand/read_source.h"
 
 namespace kw::test {
 namespace {
@@ -157,6 +163,40 @@ TEST_P(CudaExamples, KeepAllThatAThreadHoldsInRegistersOnEveryArchitecture) {
 
 INSTANTIATE_TEST_SUITE_P(All, CudaExamples, ::testing::ValuesIn(generated_examples()),
                          [](const auto& info) { return info.param; });
+
+// As `kw` reads them, decides and generates; nothing where a rule refuses it.
+std::optional<act::Generated> random_kernels(uint64_t seed) {
+  const ir::Graph graph = ir::random_graph(seed, {.operations = 8, .highest_tier = 2, .differentiable = seed % 2 == 0});
+  const auto located = understand::locate_source("", ir::text::print(graph));
+  const auto reading = located ? understand::read_source(*located, {}) : Failure(located.error());
+  EXPECT_TRUE(reading) << seed << ": " << render(reading.error());
+  if (!reading) return std::nullopt;
+  const auto profile = understand::decide(*reading, "g" + std::to_string(seed), {.kind = located->kind}, {});
+  EXPECT_TRUE(profile) << seed << ": " << render(profile.error());
+  if (!profile) return std::nullopt;
+  auto generated = act::act(*profile, {}, kernel::Target::Cuda);
+  if (!generated) return std::nullopt;
+  return *std::move(generated);
+}
+
+// g++, which compiles them for the emulation, has other vectors and takes other words.
+TEST(CudaRandomGraphs, Compile) {
+  int compiled = 0;
+  const uint64_t count = slow_tests() ? 40 : 8;
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    const std::optional<act::Generated> generated = random_kernels(seed);
+    if (!generated) continue;
+    kernel::TypeBinding types;
+    const DType type = seed % 3 == 0 ? DType::F16 : seed % 3 == 1 ? DType::BF16 : DType::F32;
+    for (const auto& [name, dtypes] : generated->manifest.types) types[name] = type;
+    const Built built = build(*generated, types, "sm_90", [](const auto&, const auto&) { return true; });
+    const bool has_no_type =
+        !built.kernels && built.kernels.error().message.find("no element type") != std::string::npos;
+    EXPECT_TRUE(built.kernels || has_no_type) << seed << ", " << built.what << ": " << render(built.kernels.error());
+    compiled += built.kernels ? 1 : 0;
+  }
+  EXPECT_GT(compiled, static_cast<int>(count) / 2);  // the others need a scan, or have numbers of 8 bits
+}
 
 }  // namespace
 }  // namespace kw::test

@@ -1,16 +1,18 @@
 // Which CUDA kernels of first schedules spill registers, by the assembler's report, for any architecture.
 //
-//   spills_of FILE.py[:NAME]|FILE.kw …     of ops, as kw reads them
-//   spills_of --random FIRST COUNT         of random graphs of tiers 1 and 2
-#include <cstdlib>
+//   spills_of [--lean] FILE.py[:NAME]|FILE.kw …     of ops, as kw reads them
+//   spills_of [--lean] --random FIRST COUNT         of random graphs of tiers 1 and 2
+//
+// With --lean, of the schedule that `kw verify` tries where the first one spills.
 #include <iostream>
-#include <string_view>
+#include <string>
 
 #include "act/act.h"
 #include "device/cuda/compile.h"
 #include "device/worker_main.h"
 #include "ir/random/random_graph.h"
 #include "ir/text/print.h"
+#include "schedule/cuda_parameters.h"
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
 
@@ -18,14 +20,18 @@ namespace {
 
 using namespace kw;
 
-Result<act::Generated> generated(const std::string& source, const std::optional<std::string>& math) {
+Result<act::Generated> generated(const std::string& source, const std::optional<std::string>& math, bool lean) {
   KW_TRY(const understand::LocatedSource located, understand::locate_source(source, math));
   KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
   profile::Source of;
   of.kind = located.kind;
   of.file = located.path;
   KW_TRY(const profile::Profile profile, understand::decide(reading, "op", of, {}));
-  return act::act(profile, {}, kernel::Target::Cuda);
+  std::vector<profile::ScheduleRow> rows;
+  if (lean)
+    for (const char* pass : {"forward", "backward"})
+      rows.push_back({.target = "cuda", .pass = pass, .parameters = schedule::lean_moves()});
+  return act::act(profile, rows, kernel::Target::Cuda);
 }
 
 // Whether any kernel does; each that does is a line.
@@ -55,28 +61,32 @@ Result<bool> spills(const std::string& name, const act::Generated& kernels, devi
 
 int main(int argc, char** argv) {
   if (const auto code = device::worker_main(argc, argv)) return *code;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool lean = !words.empty() && words[0] == "--lean";
+  if (lean) words.erase(words.begin());
   const auto nvrtc = device::cuda::Nvrtc::open();
-  if (!nvrtc || argc < 2) {
-    std::cerr << (nvrtc ? "usage: spills_of FILE.py|FILE.kw ..., or --random FIRST COUNT\n" : render(nvrtc.error()));
+  if (!nvrtc || words.empty()) {
+    std::cerr << (nvrtc ? "usage: spills_of [--lean] FILE.py|FILE.kw ..., or --random FIRST COUNT\n"
+                        : render(nvrtc.error()));
     return 2;
   }
   int ops = 0, spilling = 0;
   const auto look = [&](const std::string& name, const std::optional<std::string>& math) {
-    const auto kernels = generated(math ? "" : name, math);
-    if (!kernels) return;  // another tool's affair
+    const auto kernels = generated(math ? "" : name, math, lean);
+    if (!kernels) return;  // what is refused has tests of its own
     const auto found = spills(name, *kernels, **nvrtc);
     if (!found) std::cout << name << ": " << render(found.error()) << "\n";
     ++ops;
     spilling += found && *found ? 1 : 0;
   };
-  if (argc == 4 && argv[1] == std::string_view("--random")) {
-    const auto first = std::strtoull(argv[2], nullptr, 10), count = std::strtoull(argv[3], nullptr, 10);
+  if (words[0] == "--random" && words.size() == 3) {
+    const auto first = std::stoull(words[1]), count = std::stoull(words[2]);
     for (auto seed = first; seed < first + count; ++seed)
       look("seed " + std::to_string(seed),
            ir::text::print(
                ir::random_graph(seed, {.operations = 8, .highest_tier = 2, .differentiable = seed % 2 == 0})));
   } else {
-    for (int i = 1; i < argc; ++i) look(argv[i], std::nullopt);
+    for (const std::string& source : words) look(source, std::nullopt);
   }
   std::cout << spilling << " of " << ops << " ops spill\n";
 }
