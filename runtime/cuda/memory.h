@@ -21,7 +21,7 @@ KW_DEVICE void store(T* to, typename element_of<T>::type value) {
 }
 
 // N neighbours. In memory they are aligned to their size, or to 16 bytes where they are more.
-template <class T, int N, bool kPairs = is_half<T> && N % 2 == 0>
+template <class T, int N, bool kPairs = (N % 2 == 0 && is_half<T>)>
 struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   T elements[N];
   KW_DEVICE T& operator[](int i) { return elements[i]; }
