@@ -27,7 +27,7 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   KW_DEVICE T& operator[](int i) { return elements[i]; }
   KW_DEVICE const T& operator[](int i) const { return elements[i]; }
 };
-// Elements of two bytes lie in words: they are moved as words, and each is taken out by one instruction.
+// Halves lie in words of two: they are moved as words, and each is taken out by one instruction.
 template <class T, int N>
 struct alignas(2 * N < 16 ? 2 * N : 16) Vector<T, N, true> {
   uint32_t words[N / 2];

@@ -30,7 +30,7 @@ KW_DEVICE constexpr int most_in() {
 
 template <class... Types>
 KW_DEVICE constexpr bool are_narrow() {
-  return ((sizeof(Types) <= 2) && ...);
+  return sizeof...(Types) > 0 && ((sizeof(Types) <= 2) && ...);  // none: elements are read one by one, as if of four
 }
 
 // Whether an element beside the rows takes one register, or no more than one of theirs.

@@ -39,7 +39,7 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
     std::memcpy(static_cast<void*>(elements), other.elements, sizeof(elements));
     return *this;
   }
-  // Of two bytes each, elements are taken out and put in, as on a GPU: there are no references to them.
+  // Halves are taken out and put in, as on a GPU: there are no references to them.
   static constexpr bool kPairs = is_half<T> && N % 2 == 0;
   struct Element {
     T& element;

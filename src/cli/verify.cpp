@@ -15,7 +15,6 @@
 #include "profile/folder.h"
 #include "profile/schedules.h"
 #include "profile/yaml.h"
-#include "schedule/cuda_parameters.h"
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
 #include "verify/attempts.h"
@@ -49,9 +48,9 @@ std::vector<std::string> fallbacks_in_force(const std::vector<profile::ScheduleR
   for (const char* pass : {"forward", "backward"})
     for (const profile::ScheduleRow& row : schedules)
       if (profile::stands_in(row, plan, target, pass))
-        notes.push_back(fmt::format("the {} {}: {}", pass,
-                                    row.parameters.empty() ? "is the fallback " + row.family : "takes " + kLean,
-                                    row.evidence));
+        notes.push_back(fmt::format(
+            "the {} {}: {}", pass, row.parameters.contains("lean") ? "takes " + kLean : "is the fallback " + row.family,
+            row.evidence));
   return notes;
 }
 
@@ -182,22 +181,26 @@ Result<std::optional<Fallback>> fallback(const profile::KernelFolder& folder, Jo
   const bool lean = family == kLean;
   const std::set<std::string> spilling = spilling_passes(job.subject.manifest, failed);
   const std::string name(kernel::name_of(target));
+  const auto is_by_hand = [&](const profile::ScheduleRow& row) {
+    return row.instead_of.empty() && spilling.contains(row.pass) && profile::tunes(row, plan, name, row.pass);
+  };
+  if (lean && std::any_of(next.schedules.begin(), next.schedules.end(), is_by_hand)) {
+    job.notes.push_back("schedules.yaml has parameters for what spills: " + kLean + " are not tried");
+    return std::nullopt;
+  }
   const auto take = [&](const std::string& pass, const profile::PassPlan& of_pass) {
     const auto& listed = of_pass.fallbacks;
     if (lean ? !spilling.contains(pass) : std::find(listed.begin(), listed.end(), family) == listed.end()) return;
-    const bool tuned = std::any_of(next.schedules.begin(), next.schedules.end(), [&](const profile::ScheduleRow& row) {
-      return row.target == name && row.pass == pass && row.instead_of.empty();
+    profile::ScheduleRow row{.target = name, .pass = pass, .family = lean ? of_pass.family : family};
+    if (lean) row.parameters = {{"lean", "1"}};
+    row.evidence = evidence;
+    row.instead_of = plan;
+    for (const profile::ScheduleRow& earlier : next.schedules)
+      if (lean && profile::stands_in(earlier, plan, name, pass)) row.family = earlier.family;
+    std::erase_if(next.schedules, [&](const profile::ScheduleRow& earlier) {
+      return earlier.target == name && earlier.pass == pass && !earlier.instead_of.empty();
     });
-    if (lean && tuned) return;  // by a person, whose parameters are not ours to change
-    std::erase_if(next.schedules, [&](const profile::ScheduleRow& row) {  // an earlier fallback
-      return row.target == name && row.pass == pass && !row.instead_of.empty();
-    });
-    next.schedules.push_back({.target = name,
-                              .pass = pass,
-                              .family = lean ? of_pass.family : family,
-                              .parameters = lean ? schedule::lean_moves() : std::map<std::string, std::string>(),
-                              .evidence = evidence,
-                              .instead_of = plan});
+    next.schedules.push_back(std::move(row));
   };
   take("forward", job.profile.plan.forward);
   if (job.profile.plan.backward) take("backward", *job.profile.plan.backward);
@@ -288,12 +291,15 @@ Status try_fallbacks(const Globals& globals, const VerifyOptions& options, Job& 
                      const verify::AttemptLog& log, verify::Report& report) {
   const profile::KernelFolder folder(globals.workspace, job.name);
   int attempts = report.attempt;
+  bool was_lean = false;
   const std::vector<std::string> ways = fallbacks_of(job.profile.plan, report);
   for (const std::string& family : ways) {
     if (report.passed() || attempts >= verify::kMostAttempts) break;
-    if (attempts + 1 == verify::kMostAttempts && ways.front() == kLean && family != ways.back()) continue;
+    // The last attempt is for what serves any pass, where one went to fewer registers.
+    if (was_lean && attempts + 1 == verify::kMostAttempts && family != ways.back()) continue;
     KW_TRY(const std::optional<Fallback> next, fallback(folder, job, family, target, report));
     if (!next) continue;
+    was_lean |= family == kLean;
     const verify::Subject planned = job.subject;
     if (attempts == report.attempt) job.notes.push_back(what_failed(report));
     job.notes.push_back(

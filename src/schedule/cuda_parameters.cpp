@@ -45,6 +45,7 @@ constexpr Parameter kParameters[] = {
     {"column_warps", &CudaParameters::column_warps, 1, 32},
     {"column_elements", &CudaParameters::column_elements, 1, 1024},
     {"shared_bytes", &CudaParameters::shared_bytes, 1024, 232448},
+    {"lean", &CudaParameters::lean, 0, 1},
 };
 
 constexpr int64_t kOtherRegisters = 32;  // addresses, indices and what is being computed
@@ -52,6 +53,27 @@ constexpr int64_t kNarrowOtherRegisters = 16;
 constexpr int64_t kLeastElements = 8;  // a vector of the narrowest type
 constexpr int64_t kMostSums = 3;       // beside which the registers of narrow_threads hold a row
 constexpr int64_t kMuchWork = 10;      // instructions for an element
+
+// Half of the elements for a thread, and half of the threads, so that each has twice the registers.
+CudaParameters leaner(CudaParameters p) {
+  for (int64_t CudaParameters::*elements :
+       {&CudaParameters::element_elements, &CudaParameters::whole_elements, &CudaParameters::row_elements,
+        &CudaParameters::long_elements, &CudaParameters::wide_elements, &CudaParameters::narrow_wide_elements,
+        &CudaParameters::stream_elements, &CudaParameters::narrow_part_elements, &CudaParameters::sum_elements,
+        &CudaParameters::narrow_sum_elements, &CudaParameters::shared_sum_elements})
+    p.*elements = std::max(kLeastElements, p.*elements / 2 / kVector * kVector);
+  for (int64_t CudaParameters::*threads :
+       {&CudaParameters::row_threads, &CudaParameters::long_threads, &CudaParameters::wide_threads,
+        &CudaParameters::lane_threads, &CudaParameters::stream_threads, &CudaParameters::sum_threads,
+        &CudaParameters::narrow_threads})
+    p.*threads = std::max(kWarp, p.*threads / 2 / kWarp * kWarp);
+  p.row_blocks = std::max<int64_t>(1, p.row_blocks / 2);
+  p.narrow_elements = std::max<int64_t>(1, p.narrow_elements / 2);
+  p.shared_sum_bytes = std::max<int64_t>(16, p.shared_sum_bytes / 2);
+  p.column_warps = std::max<int64_t>(1, p.column_warps / 2);
+  p.lean = 1;
+  return p;
+}
 
 }  // namespace
 
@@ -121,32 +143,8 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   return p;
 }
 
-std::map<std::string, std::string> lean_moves() {
-  CudaParameters p;
-  p.element_elements = p.whole_elements = kLeastElements;
-  p.row_elements /= 2;
-  p.row_blocks /= 2;
-  p.long_elements /= 4;
-  p.long_threads /= 2;
-  p.wide_elements = p.narrow_wide_elements = kLeastElements;
-  p.wide_threads /= 2;
-  p.lane_threads /= 2;
-  p.stream_elements = p.narrow_part_elements = kLeastElements;
-  p.stream_threads /= 2;
-  p.sum_elements = p.narrow_sum_elements = kLeastElements;
-  p.shared_sum_elements /= 2;
-  p.shared_sum_bytes /= 4;
-  p.sum_threads /= 2;
-  p.narrow_threads /= 2;
-  p.column_warps /= 2;
-  const CudaParameters start;
-  std::map<std::string, std::string> moves;
-  for (const Parameter& parameter : kParameters)
-    if (p.*(parameter.field) != start.*(parameter.field)) moves[parameter.name] = std::to_string(p.*(parameter.field));
-  return moves;
-}
-
 Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves) {
+  if (const auto lean = moves.find("lean"); lean != moves.end() && lean->second == "1") parameters = leaner(parameters);
   for (const auto& [name, value] : moves) {
     const auto* parameter = std::find_if(std::begin(kParameters), std::end(kParameters),
                                          [&](const Parameter& p) { return p.name == name; });

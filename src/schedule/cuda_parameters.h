@@ -71,15 +71,16 @@ struct CudaParameters {
   // Shared memory that a block may ask for.
   int64_t shared_bytes = 232448;
 
+  // 1: of all these, fewer elements and threads than the formula gives, for a pass whose kernels spill without.
+  int64_t lean = 0;
+
   bool operator==(const CudaParameters&) const = default;
 };
 
 CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFacts& facts);
 
-// For a pass whose first kernels spill: fewer elements for a thread, and half of the threads for the same registers.
-std::map<std::string, std::string> lean_moves();
-
-// The parameters that a row of schedules.yaml or a move names ("row_elements" → "16"), and the others as they were.
+// The parameters that a row of schedules.yaml or a move names ("row_elements" → "16"), and the others as they were, or
+// smaller, where it asks for lean ones.
 Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves);
 std::map<std::string, std::string> to_moves(const CudaParameters& parameters);
 

@@ -29,7 +29,7 @@ std::string to_line(const Attempt& attempt);  // JSON, without the newline
 Result<std::vector<Attempt>> read_attempts(std::string_view text, const std::string& file);
 
 std::vector<std::string> failed_gates(const Report& report);
-// Whether the kernels were built, and nothing but registers was missing.
+// Whether kernels spill, and no gate but that of what was built failed.
 bool only_spills(const Report& report);
 Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when);
 

@@ -5,14 +5,15 @@
 //
 // With --lean, of the schedule that `kw verify` tries where the first one spills.
 #include <iostream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "act/act.h"
 #include "device/cuda/compile.h"
 #include "device/worker_main.h"
 #include "ir/random/random_graph.h"
 #include "ir/text/print.h"
-#include "schedule/cuda_parameters.h"
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
 
@@ -30,7 +31,7 @@ Result<act::Generated> generated(const std::string& source, const std::optional<
   std::vector<profile::ScheduleRow> rows;
   if (lean)
     for (const char* pass : {"forward", "backward"})
-      rows.push_back({.target = "cuda", .pass = pass, .parameters = schedule::lean_moves()});
+      rows.push_back({.target = "cuda", .pass = pass, .parameters = {{"lean", "1"}}});
   return act::act(profile, rows, kernel::Target::Cuda);
 }
 
@@ -73,7 +74,10 @@ int main(int argc, char** argv) {
   int ops = 0, spilling = 0;
   const auto look = [&](const std::string& name, const std::optional<std::string>& math) {
     const auto kernels = generated(math ? "" : name, math, lean);
-    if (!kernels) return;  // what is refused has tests of its own
+    if (!kernels) {
+      std::cout << name << ": " << render(kernels.error()) << "\n";
+      return;
+    }
     const auto found = spills(name, *kernels, **nvrtc);
     if (!found) std::cout << name << ": " << render(found.error()) << "\n";
     ++ops;

@@ -498,6 +498,16 @@ class Writer {
             .fill());
   }
 
+  // What the source calls it: a kernel's own name has an underscore where the word means something in a kernel.
+  std::string source_name(const std::string& name) const {
+    const std::vector<profile::InputField>& inputs = kernel_.profile.interface.inputs;
+    const auto is_input = [&](const std::string& word) {
+      return std::any_of(inputs.begin(), inputs.end(), [&](const profile::InputField& in) { return in.name == word; });
+    };
+    const std::string shorter = name.substr(0, name.size() - 1);
+    return name.ends_with('_') && !is_input(name) && is_input(shorter) ? shorter : name;
+  }
+
   // A module that was read, with all that its kernels take as given of how it is constructed.
   void source_module(const Names& given, Names passed) {
     const profile::Profile& profile = kernel_.profile;
@@ -505,7 +515,8 @@ class Writer {
     for (const auto& [name, value] : profile.source.options.init) init.push_back(quoted(name) + ": " + quoted(value));
     for (std::size_t i = 0; i < scalars().size(); ++i) {
       const kernel::Scalar& scalar = scalars()[i];
-      run_time.push_back(quoted(scalar.name) + ": " + (scalar.default_value.empty() ? "None" : python_default(scalar)));
+      run_time.push_back(quoted(source_name(scalar.name)) + ": " +
+                         (scalar.default_value.empty() ? "None" : python_default(scalar)));
       passed.push_back(fmt::format("self._scalars[{}]", i));
     }
     for (const auto& [name, value] : profile.interface.assumed) {

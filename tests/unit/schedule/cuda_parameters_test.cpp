@@ -56,6 +56,25 @@ TEST(CudaParameters, MovesReplaceWhatTheFormulasStartFrom) {
   EXPECT_EQ(*with_moves(CudaParameters(), to_moves(*moved)), *moved);
 }
 
+// Of nothing more, and of what a thread holds less wherever that can be.
+TEST(CudaParameters, LeanOnesAreNeverLargerThanTheFormulas) {
+  for (int64_t held = 1; held <= 40; ++held)
+    for (const int64_t work : {0, 20}) {
+      const CudaParameters start = start_parameters(
+          h200(), {.held = held, .narrow_held = held, .loads = held, .column_sums = held % 4, .work = work});
+      const auto lean = with_moves(start, {{"lean", "1"}});
+      ASSERT_TRUE(lean) << render(lean.error());
+      const auto before = to_moves(start), after = to_moves(*lean);
+      for (const auto& [name, value] : after) {
+        if (name == "lean") continue;
+        EXPECT_LE(std::stoll(value), std::stoll(before.at(name))) << name << ", held " << held;
+      }
+      EXPECT_LT(lean->row_elements * lean->row_threads * lean->row_blocks,
+                start.row_elements * start.row_threads * start.row_blocks);
+      EXPECT_TRUE(with_moves(start, after)) << "what is lean is in its range";
+    }
+}
+
 TEST(CudaParameters, AnUnknownMoveAndAValueOutOfItsRangeAreRefused) {
   const Result<CudaParameters> unknown = with_moves({}, {{"row_element", "16"}});
   ASSERT_FALSE(unknown);

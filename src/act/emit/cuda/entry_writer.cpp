@@ -32,11 +32,7 @@ EntryWriter::EntryWriter(const LoopProgram& program, const LoopKernel& kernel, c
       accesses_(accesses_of(kernel)) {}
 
 std::string EntryWriter::vector_constant(int64_t parts) const {
-  std::vector<std::string> names;
-  for (BufferId id : sizes_.deciding()) {
-    const std::string type = types_.stored(buffer(id).type);
-    if (std::find(names.begin(), names.end(), type) == names.end()) names.push_back(type);
-  }
+  const std::vector<std::string> names = deciding_types();
   if (names.empty()) return "1";
   return parts == 1 ? "kw::vector_length<" + join(names, ", ") + ">()"
                     : "kw::vector_part<" + number(parts) + ", " + join(names, ", ") + ">()";
