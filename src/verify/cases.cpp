@@ -118,6 +118,8 @@ std::string Case::text() const {
   out += ", " + std::string(name_of(layout)) + ", " + std::string(name_of(values)) + " values";
   if (scalars != Scalars::AtDefault) out += ", other scalars";
   if (scalars == Scalars::OtherAndFelt) out += ", small ones felt";
+  if (scalars == Scalars::Opposite) out += " of the other sign";
+  if (scalars == Scalars::Beyond) out += " beyond one";
   if (many_blocks) out += ", many blocks";
   if (brink) out += ", at the brink of value " + std::to_string(*brink);
   return out;
@@ -152,8 +154,8 @@ std::vector<kernel::TypeBinding> type_mixtures(const Subject& subject, bool only
     add(std::move(types));
   }
   if (parameters.size() < 2) return mixtures;
-  // Activations narrow and weights wide, and the other way round.
-  for (const auto& [first, others] : {std::pair(DType::BF16, DType::F32), std::pair(DType::F32, DType::BF16)}) {
+  // Activations narrow and weights wide, and the other way round, each of the narrow types in one of the two.
+  for (const auto& [first, others] : {std::pair(DType::BF16, DType::F32), std::pair(DType::F32, DType::F16)}) {
     kernel::TypeBinding types;
     for (const ir::TypeParameter& parameter : parameters)
       types[parameter.name] = parameter.name == "T" ? first : others;
@@ -290,12 +292,18 @@ const kernel::TypeBinding& most_exact(const std::vector<kernel::TypeBinding>& mi
                            [](const auto& a, const auto& b) { return narrowest_bytes(a) < narrowest_bytes(b); });
 }
 
+constexpr double kSmallScalar = 0.01;  // below it, such as an eps
+
 bool is_real_scalar(const ir::Input& input) {
   return input.kind == ir::InputKind::Scalar && input.type.floating() && input.default_value;
 }
 
 bool is_small_scalar(const ir::Input& input) {
-  return is_real_scalar(input) && std::fabs(input.default_value->number()) < 0.01;
+  return is_real_scalar(input) && std::fabs(input.default_value->number()) < kSmallScalar;
+}
+
+bool has_real_scalar(const Subject& subject) {
+  return std::any_of(subject.forward.inputs.begin(), subject.forward.inputs.end(), is_real_scalar);
 }
 
 bool has_small_scalar(const Subject& subject) {
@@ -387,7 +395,9 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
   for (const Sizes& shape : few) {
     for (const Values values : kValues)
       if (values != Values::Ordinary) add({.types = mixtures[0], .sizes = shape, .values = values});
-    add({.types = mixtures[0], .sizes = shape, .scalars = Scalars::Other});
+    for (const Scalars scalars : {Scalars::Other, Scalars::Opposite, Scalars::Beyond})
+      if (scalars == Scalars::Other || has_real_scalar(subject))
+        add({.types = mixtures[0], .sizes = shape, .scalars = scalars});
   }
   // A narrow type allows for so much error in a long sum that a part of it may be left out unseen.
   const kernel::TypeBinding& exact = most_exact(mixtures);
@@ -400,9 +410,12 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
       add({.types = mixtures[m], .sizes = shape, .layout = Layout::Transposed});
       add({.types = mixtures[m], .sizes = shape, .layout = Layout::Misaligned, .values = Values::Positive});
     }
-    for (const Values values : {Values::Large, Values::Subnormal, Values::Zero, Values::Landmarks})
+    for (const Values values : {Values::Large, Values::Subnormal, Values::Far, Values::Zero, Values::Infinite,
+                                Values::Undefined, Values::Landmarks})
       if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .values = values});
     if (!few.empty()) add({.types = mixtures[m], .sizes = few[0], .scalars = Scalars::Other});
+    if (!few.empty()) add({.types = mixtures[m], .sizes = few.back(), .layout = Layout::Gaps});
+    if (longest != nullptr) add({.types = mixtures[m], .sizes = *longest});
     for (const Sizes& shape : shapes)
       if (size(shape) == 0) add({.types = mixtures[m], .sizes = shape});
   }
@@ -465,6 +478,9 @@ std::vector<Case> plan_cases(const Subject& subject, const CaseOptions& options)
     Sizes sizes = fitted(subject, name, 2 * kTile + 5, 2);
     if (!is_long && admits(subject, sizes, options.most_elements))
       add({.types = mixtures[0], .sizes = std::move(sizes)});
+    // So long that what a kernel takes for more than anyone has is less.
+    if (Sizes longer = fitted(subject, name, 50'021, 2); admits(subject, longer, options.most_elements))
+      add({.types = mixtures[0], .sizes = std::move(longer)});
   }
   return cases;
 }
@@ -492,6 +508,24 @@ std::vector<double> landmarks_of(const ir::Graph& graph) {
   return {all.begin(), all.end()};
 }
 
+// Of a scalar's default: no power of two, nor what it lacks to one.
+double other_than(double own, Scalars scalars) {
+  const bool is_small = std::fabs(own) < kSmallScalar;
+  switch (scalars) {
+    case Scalars::AtDefault:
+      return own;
+    case Scalars::Other:
+      return own == 0 ? 0.3 : own * 1.3;
+    case Scalars::OtherAndFelt:
+      return is_small ? 0.3 : own * 1.3;
+    case Scalars::Opposite:
+      return own == 0 ? -0.3 : own * -1.7;
+    case Scalars::Beyond:
+      return std::fabs(own) < 1 ? std::copysign(2.3, own) : own * 3.1;
+  }
+  return own;
+}
+
 }  // namespace
 
 Result<ir::Environment> values_of(const Subject& subject, const Case& c, int turn) {
@@ -506,9 +540,7 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     if (input.kind == ir::InputKind::Scalar) {
       if (c.scalars == Scalars::AtDefault || !is_real_scalar(input)) continue;
       const double own = input.default_value->number();
-      const bool is_felt = own == 0 || (c.scalars == Scalars::OtherAndFelt && is_small_scalar(input));
-      values.inputs[input.name] =
-          ir::Array::scalar(is_felt ? 0.3 : own * 1.3);  // no power of two, nor what it lacks to 1
+      values.inputs[input.name] = ir::Array::scalar(other_than(own, c.scalars));
       continue;
     }
     const auto shape = shape_of(graph, input.dims, c.sizes);
@@ -531,7 +563,7 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
       double value = source.next();
       if (c.landmark >= 0 && count == 1 && !cotangent && ir::is_floating(dtype))
         value = ir::round_to(dtype, landmarks[static_cast<std::size_t>(c.landmark) % landmarks.size()]);
-      if (limit > 0) value = static_cast<double>((static_cast<std::int64_t>(value) * 7919 + i * 31) % limit);
+      if (limit > 0) value = static_cast<double>((std::abs(static_cast<std::int64_t>(value)) * 7919 + i * 31) % limit);
       array.values.push_back(value);
     }
     values.inputs[input.name] = std::move(array);

@@ -21,7 +21,13 @@ namespace kw::verify {
 
 // What a call gives for a real scalar. One below a hundredth, such as an eps, is felt at 0.3: beside its default nobody
 // sees a rounding of what it is added to.
-enum class Scalars { AtDefault, Other, OtherAndFelt };
+enum class Scalars {
+  AtDefault,
+  Other,
+  OtherAndFelt,
+  Opposite,  // of the other sign
+  Beyond,    // above one, or three times as far from zero
+};
 
 struct Case {
   kernel::TypeBinding types;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <future>
 #include <random>
+#include <thread>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -123,6 +124,8 @@ class Judge {
   Result<Runners> open(bool many_blocks = false) const {
     Runners runners;
     device::DeviceOptions options = options_.device;
+    if (options.limits.threads == 0)  // more than there are cores, where these are few
+      options.limits.threads = std::max<int>(3, static_cast<int>(std::thread::hardware_concurrency()));
     KW_TRY(runners.first, open(options, 1, many_blocks));
     options.limits.threads = 1;
     KW_TRY(runners.second, open(options, 2, many_blocks));

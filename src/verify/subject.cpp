@@ -67,6 +67,7 @@ Result<Subject> subject_of(const profile::Profile& profile, kernel::Manifest man
     const bool set = decision != nullptr && decision->set_by == profile::SetBy::User;
     if (output.layout.empty() || output.layout == "any" || set) subject.own_layouts.insert(output.name);
   }
+  for (const profile::Alias& alias : profile.interface.aliases) subject.may_be_overwritten.insert(alias.input);
   const std::string file = "profile.yaml";
   KW_TRY(subject.forward, ir::text::parse(profile.math.read, file));
   subject.oracle = "the graph as it was read";
@@ -143,6 +144,15 @@ std::vector<std::string> interface_flaws(const Subject& subject) {
       const bool named = buffer.role == kernel::Role::Input || buffer.role == kernel::Role::Output;
       if (carried ? forward->find(buffer.name) == nullptr : named && tensor_of(subject, pass, buffer).empty())
         flaws.push_back("the math has no tensor for " + buffer.name + " of the " + pass.name + " pass");
+    }
+  for (const kernel::Pass& pass : subject.manifest.passes)
+    for (const kernel::Buffer& buffer : pass.buffers) {
+      const kernel::Buffer* held = buffer.alias.empty() ? nullptr : pass.find(buffer.alias);
+      if (held == nullptr || held->role != kernel::Role::Input) continue;
+      const std::string tensor = tensor_of(subject, pass, *held);
+      if (!subject.may_be_overwritten.contains(tensor.empty() ? held->name : tensor))
+        flaws.push_back(fmt::format("{} takes the memory of {}, which the profile does not give it (aliases)",
+                                    buffer.name, held->name));
     }
   if (subject.must_agree && !subject.manifest.deterministic)
     flaws.emplace_back("the manifest lets two runs differ, and the profile does not (deterministic = yes)");

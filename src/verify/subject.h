@@ -31,8 +31,9 @@ struct Subject {
   std::optional<ir::Graph> approved_forward, approved_backward;
   std::vector<kernel::Sizes> shapes;  // to be tested, by the profile
   std::set<std::string>
-      own_layouts;         // outputs that need not lie as PyTorch's do: a person has set it, or it is not known
-  bool must_agree = true;  // the profile asks for two runs that agree to the bit
+      own_layouts;  // outputs that need not lie as PyTorch's do: a person has set it, or it is not known
+  std::set<std::string> may_be_overwritten;  // inputs that the profile gives to an output
+  bool must_agree = true;                    // the profile asks for two runs that agree to the bit
 
   // Relaxed only where the profile permits it and the kernels say that they use it.
   bool deterministic() const { return must_agree || manifest.deterministic; }

@@ -7,7 +7,7 @@
 namespace kw::verify {
 
 std::string_view name_of(Values values) {
-  constexpr std::string_view kNames[] = {"ordinary", "positive", "large",    "tiny", "subnormal",
+  constexpr std::string_view kNames[] = {"ordinary", "positive", "large",    "tiny", "subnormal", "far",
                                          "equal",    "zero",     "infinite", "NaN",  "landmark"};
   return kNames[static_cast<std::size_t>(values)];
 }
@@ -16,6 +16,8 @@ ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std
     : values_(values), dtype_(dtype), dice_(seed), landmarks_(std::move(landmarks)) {
   if (values == Values::Equal) equal_ = draw();
   if (values == Values::Subnormal && dice_.chance(0.5)) ordinary_ = 0;
+  if (values == Values::Far && ir::is_floating(dtype))
+    centre_ = (dice_.chance(0.5) ? -1 : 1) * std::exp2(ir::info(dtype).mantissa_bits / 2);
   if (values == Values::Large && ir::is_floating(dtype))
     largest_ = std::log2(ir::info(dtype).max_finite) / dice_.pick(std::vector<double>{1, 2, 4});
   if (values == Values::Large) one_sign_ = dice_.pick(std::vector<double>{-1, 0, 0, 1});
@@ -23,7 +25,9 @@ ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std
 
 double ValueSource::next() {
   if (!ir::is_floating(dtype_))
-    return static_cast<double>(dtype_ == ir::DType::Bool ? dice_.below(2) : dice_.below(10));
+    return static_cast<double>(dtype_ == ir::DType::Bool ? dice_.below(2)
+                               : dtype_ == ir::DType::U8 ? dice_.below(10)
+                                                         : dice_.below(19) - 9);
   return ir::round_to(dtype_, values_ == Values::Equal ? equal_ : draw());
 }
 
@@ -47,6 +51,8 @@ double ValueSource::draw() {
     case Values::Subnormal:
       if (dice_.chance(ordinary_)) return bell;
       return sign * std::ldexp(dice_.uniform(), type.min_exponent);
+    case Values::Far:
+      return centre_ + bell;
     case Values::Zero:
       return 0;
     case Values::Infinite:

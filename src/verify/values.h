@@ -16,15 +16,16 @@ enum class Values : std::uint8_t {
   Large,      // near the largest of the type, or near its square or fourth root, of both signs or of one: by tensor
   Tiny,       // near the smallest normal number, with ordinary ones among them
   Subnormal,  // below it, all or half of a tensor
-  Equal,      // one number for a whole tensor
+  Far,    // ordinary ones beside a number that takes half of the type's digits: a mean without what it is the mean of
+  Equal,  // one number for a whole tensor
   Zero,
   Infinite,   // ordinary, with infinities among them
   Undefined,  // ordinary, with NaN among them
   Landmarks,  // ordinary, with the numbers among them that the math itself names: thresholds, and where kinks are
 };
-inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive, Values::Large, Values::Tiny,
-                                     Values::Subnormal, Values::Equal,    Values::Zero,  Values::Infinite,
-                                     Values::Undefined, Values::Landmarks};
+inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive,  Values::Large,    Values::Tiny,
+                                     Values::Subnormal, Values::Far,       Values::Equal,    Values::Zero,
+                                     Values::Infinite,  Values::Undefined, Values::Landmarks};
 
 std::string_view name_of(Values values);
 
@@ -43,6 +44,7 @@ class ValueSource {
   double ordinary_ = 0.5;  // share of them in Subnormal: all of a tensor's elements are subnormal, or half of them
   double largest_ = 0;     // exponent of Large
   double one_sign_ = 0;    // of Large: that of all elements, or 0
+  double centre_ = 0;      // of Far
   std::vector<double> landmarks_;
 };
 

@@ -23,7 +23,6 @@ Result<Report> judge_file(const KernelFile& file) {
   JudgeOptions options;
   options.cases.only_own_types = !file.all_types;
   options.device.limits.time = std::chrono::milliseconds(1500);
-  options.device.limits.threads = 2;
   options.device.cache_folder = std::string(KW_BINARY_DIR) + "/kernel_cache";
   // What a rounding did shows at many elements only; the first case has one.
   const bool casting = file.gates == std::vector<std::string>{"casting"};

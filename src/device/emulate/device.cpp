@@ -43,6 +43,13 @@ std::vector<std::string> sanitizing_flags() {
 }
 
 // The sanitizer's library, which a process must be started with.
+// With words of CUDA's own.
+bool is_plain_cuda(const Sources& sources) {
+  return std::any_of(sources.begin(), sources.end(), [](const auto& file) {
+    return file.second.find("__global__") != std::string::npos || file.second.find("blockIdx") != std::string::npos;
+  });
+}
+
 Result<std::string> sanitizer_library(const cpu::Compiler& compiler) {
   Command command;
   command.argv = {compiler.path, "-print-file-name=libasan.so"};
@@ -78,7 +85,13 @@ class EmulatedDevice final : public Device {
     compile.runtime = {"runtime/cuda/", "runtime/emulate/"};
     compile.after = std::string("\nextern \"C\" __attribute__((visibility(\"default\"))) void ") + kAttachSymbol +
                     "(kw::emulate::Engine* engine) { kw::emulate::engine = engine; }\n";
-    KW_TRY(CompiledSet set, cpu::compile(manifest, sources, types, compiler_, cache_, compile));
+    auto built = cpu::compile(manifest, sources, types, compiler_, cache_, compile);
+    if (!built && is_plain_cuda(sources))
+      built.error().message +=
+          "\nThere is no GPU here, and the emulation knows the words of runtime/cuda/ alone: KW_KERNEL, kw::block(), "
+          "kw::load() (docs/contract.md)";
+    if (!built) return Failure(built.error());
+    CompiledSet set = *std::move(built);
     set.style = CallStyle::Emulated;
     set.architecture = "emulated";
     return set;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/cuda/compile.h"
 #include "device/device.h"
+#include "device/emulate/device.h"
 #include "kernel_case.h"
 
 namespace kw::device {
@@ -72,6 +73,14 @@ TEST(ContractPageTest, TheExampleForCudaCompilesByTheManifestThatItDescribes) {
     ASSERT_TRUE(kernels) << render(kernels.error());
     EXPECT_FALSE(kernels->files[0].reports.at(0).spills());
   }
+  const auto emulated = emulate::open({});
+  ASSERT_TRUE(emulated) << emulated.error().message;
+  const auto kernels = (*emulated)->compile(*manifest, {{"scaled_silu.cu", example("cuda")}}, {{"T", DType::BF16}}, "");
+  EXPECT_TRUE(kernels) << render(kernels.error());
+  const auto plain = (*emulated)->compile(
+      *manifest, {{"scaled_silu.cu", "extern \"C\" __global__ void scaled_silu() {}\n"}}, {{"T", DType::BF16}}, "");
+  ASSERT_FALSE(plain);
+  EXPECT_NE(plain.error().message.find("There is no GPU here"), std::string::npos) << plain.error().message;
 }
 
 }  // namespace

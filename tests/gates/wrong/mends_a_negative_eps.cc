@@ -1,0 +1,27 @@
+// op: rms
+// gate: error
+// Holds a negative eps for a mistake, and mends it.
+#include <cmath>
+#include <cstdint>
+
+#include "kw/element.h"
+
+using T = KW_T;
+using W = KW_W;
+using Y = kw::join<T, W>;
+
+void rms_forward(const T* x, const W* w, Y* y, std::int64_t rows, std::int64_t cols, double eps) {
+#pragma omp parallel for
+  for (std::int64_t r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const float v = float(x[r * cols + c]);
+      sum += double(v) * double(v);
+    }
+    const float rstd = float(1 / std::sqrt(double(float(sum / double(cols)) + std::fabs(float(eps)))));
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const T normal = T(float(x[r * cols + c]) * rstd);
+      y[r * cols + c] = Y(kw::wide<Y>(normal) * kw::wide<Y>(w[c]));
+    }
+  }
+}
