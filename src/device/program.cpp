@@ -53,8 +53,10 @@ Status check_launch(const kernel::Entry& entry, const kernel::LaunchShape& launc
   }
   if (x * y * z > 1024)
     return bad_input(fmt::format("{} would run {} threads in a block", entry.symbol, x * y * z), {}, "at most 1024");
-  if (launch.shared_bytes < 0 || launch.shared_bytes > 1 << 20)
-    return bad_input(fmt::format("{} would have {} bytes of shared memory", entry.symbol, launch.shared_bytes));
+  constexpr std::int64_t kMostShared = 232448;
+  if (launch.shared_bytes < 0 || launch.shared_bytes > kMostShared)
+    return bad_input(fmt::format("{} would have {} bytes of shared memory", entry.symbol, launch.shared_bytes), {},
+                     fmt::format("no GPU gives a block more than {}", kMostShared));
   return {};
 }
 

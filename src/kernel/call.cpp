@@ -234,10 +234,6 @@ Result<LaunchShape> launch_of(const Entry& entry, const Facts& facts) {
     KW_TRY(shape.block[i], evaluate_size(entry.launch.block[i], facts));
   }
   KW_TRY(shape.shared_bytes, evaluate_size(entry.launch.shared_bytes, facts));
-  constexpr std::int64_t kMostShared = 232448;  // of a block, on any GPU that there is
-  if (shape.shared_bytes < 0 || shape.shared_bytes > kMostShared)
-    return bad_input(fmt::format("{} would ask for {} bytes of shared memory", entry.symbol, shape.shared_bytes), {},
-                     fmt::format("at most {}", kMostShared));
   return shape;
 }
 

@@ -120,6 +120,8 @@ TEST(LaunchTest, AGeometryThatNoGpuTakesIsRefused) {
   EXPECT_EQ(message([](kernel::Launch& l) { l.block[2] = "0"; }), "act would run 0 threads along z");
   EXPECT_EQ(message([](kernel::Launch& l) { l.grid[1] = "66*n"; }), "act would run 66000 blocks along y");
   EXPECT_EQ(message([](kernel::Launch& l) { l.shared_bytes = "-1*n"; }), "act would have -1000 bytes of shared memory");
+  EXPECT_EQ(message([](kernel::Launch& l) { l.shared_bytes = "500*n"; }),
+            "act would have 500000 bytes of shared memory");
   EXPECT_EQ(message([](kernel::Launch& l) { l.grid[0] = "0"; }), "accepted");
 }
 
