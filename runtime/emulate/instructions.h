@@ -85,8 +85,15 @@ KW_PAIRS(f16_differences, f16, -)
 #undef KW_PAIRS
 
 KW_DEVICE float reciprocal(float x) { return 1 / x; }
-KW_DEVICE float reciprocal_from_one(float x) { return 1 / x; }
-KW_DEVICE float power_of_two(float x) { return std::exp2(x); }
+// Beyond what they are for, a GPU answers otherwise.
+KW_DEVICE float reciprocal_from_one(float x, emulate::Place place = KW_PLACE) {
+  if (x < 1) emulate::engine->wrong("reciprocal_from_one of a number below 1", place);
+  return 1 / x;
+}
+KW_DEVICE float power_of_two(float x, emulate::Place place = KW_PLACE) {
+  if (x < 0) emulate::engine->wrong("power_of_two of a number below 0", place);
+  return std::exp2(x);
+}
 
 KW_DEVICE float greater_of(float a, float b) { return (a > b) | (a != a) ? a : b; }
 KW_DEVICE float lesser_of(float a, float b) { return (a < b) | (a != a) ? a : b; }

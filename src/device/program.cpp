@@ -39,7 +39,8 @@ Result<Call> fill(const kernel::Step& step, const kernel::Facts& facts) {
                   ir::info(tensor.dtype).bytes, pattern};
 }
 
-// The limits of the launch itself, which are the same on every GPU; a smaller one of this GPU shows at the launch.
+}  // namespace
+
 Status check_launch(const kernel::Entry& entry, const kernel::LaunchShape& launch) {
   constexpr std::array<std::int64_t, 3> kMostBlocks = {2147483647, 65535, 65535}, kMostThreads = {1024, 1024, 64};
   const auto [x, y, z] = launch.block;
@@ -59,6 +60,8 @@ Status check_launch(const kernel::Entry& entry, const kernel::LaunchShape& launc
                      fmt::format("no GPU gives a block more than {}", kMostShared));
   return {};
 }
+
+namespace {
 
 Result<KernelCall> kernel_call(const kernel::Entry& entry, const CompiledSet& kernels, const kernel::Facts& facts) {
   KW_TRY(const std::vector<kernel::ArgumentValue> values, kernel::arguments_of(entry, kernels.types, facts));

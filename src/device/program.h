@@ -67,6 +67,9 @@ struct Program {
   std::optional<Emulation> emulation = {};
 };
 
+// The limits of the launch itself, which are the same on every GPU; a smaller one of this GPU shows at the launch.
+Status check_launch(const kernel::Entry& entry, const kernel::LaunchShape& launch);
+
 // The bits of a number as an element.
 Result<std::uint64_t> element_bits(kernel::DType dtype, double value);
 

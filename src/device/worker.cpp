@@ -175,7 +175,7 @@ Result<RunOutcome> Worker::run(const std::vector<Program>& programs, const Arena
     outcome.fault = fault_of_signal(*answer, kernel_name(programs, *answer), arena, limits_, outcome.output);
   } else if (!answer->wrong.empty()) {
     const std::string kernel = kernel_name(programs, *answer);
-    outcome.fault = {Fault::Kind::Emulated, kernel, (kernel.empty() ? "" : kernel + ": ") + answer->wrong};
+    outcome.fault = {Fault::Kind::Seen, kernel, (kernel.empty() ? "" : kernel + ": ") + answer->wrong};
   } else if (!answer->error.empty()) {
     outcome.fault = {Fault::Kind::NotLoadable, {}, "the kernel does not load: " + answer->error};
   } else if (!answer->unfit.empty()) {

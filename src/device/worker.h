@@ -63,7 +63,8 @@ struct Fault {
     OutOfMemory,
     Exited,       // ended the process
     NotLoadable,  // the shared object or cubin does not load, or lacks a symbol; a launch that this GPU refuses
-    Emulated,     // the emulation of a GPU saw a race, a divergent barrier, an access that may not be, ...
+    Seen,         // the emulation of a GPU saw a race, a divergent barrier, an access that may not be, ...; or its
+                  // worker, that it left the processor otherwise than it was
     Sanitized,    // a sanitizer complained of it
   } kind = Kind::Crashed;
   std::string kernel;   // the one that ran last; empty if unknown

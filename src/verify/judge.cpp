@@ -18,9 +18,11 @@
 #include "verify/casting.h"
 #include "verify/gradient.h"
 #include "verify/large.h"
+#include "verify/launches.h"
 #include "verify/reach.h"
 #include "verify/record.h"
 #include "verify/sanitized.h"
+#include "verify/shapes.h"
 #include "verify/torch_gate.h"
 #include "verify/trial.h"
 
@@ -30,6 +32,11 @@ namespace {
 constexpr std::size_t kMostCallsAgain = 3;              // under a sanitizer, in the emulation
 constexpr std::int64_t kMostElementsWatched = 20'000;   // of a call that every access is watched in
 constexpr std::int64_t kMostElementsInParts = 150'000;  // of a call whose sums have parts from many blocks
+constexpr std::int64_t kMostElementsInARow = 60'000;    // of a call that others of another size go before
+constexpr std::int64_t kMostAlongAxis = 1'400'000;      // of a call for a long axis' sake
+constexpr std::int64_t kMostAlongAxisWatched = 60'000;  // likewise, where every access is watched
+constexpr std::int64_t kMostThreadsWatched = 500'000;   // likewise, of all its launches
+constexpr std::size_t kMostCallsOfUnreached = 12;       // of each kernel that no call has chosen
 constexpr int kLongerPast31Bits = 12;  // than another call may take: the host fills and reads gigabytes
 
 std::uint64_t fresh_seed() {
@@ -66,6 +73,19 @@ class Judge {
       cases.most_elements = std::min<std::int64_t>(cases.most_elements, 20'000);
     if (subject_.manifest.target == kernel::Target::Triton) cases.most_to_reach = cases.most_elements;
     if (subject_.manifest.target == kernel::Target::Cuda) cases.most_in_parts = kMostElementsInParts;
+    // The emulation, or Triton's interpreter, sees every access, and takes its time for each.
+    const bool emulated =
+        record_.report.target != "cpu" && (record_.report.device.find("mulat") != std::string::npos ||
+                                           record_.report.device.find("interpreter") != std::string::npos);
+    if (subject_.manifest.target != kernel::Target::Triton)
+      cases.most_along_axis = emulated ? kMostAlongAxisWatched : kMostAlongAxis;
+    if (emulated) cases.most_threads = kMostThreadsWatched;
+    const std::vector<kernel::Pass>& passes = subject_.manifest.passes;
+    cases.vast = subject_.manifest.target == kernel::Target::Cpu &&
+                 std::none_of(passes.begin(), passes.end(), [](const kernel::Pass& pass) {
+                   return std::any_of(pass.buffers.begin(), pass.buffers.end(),
+                                      [](const kernel::Buffer& buffer) { return !buffer.alias.empty(); });
+                 });
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
@@ -84,18 +104,19 @@ class Judge {
     });
     KW_TRY(const auto compiler, open(options_.device, 1));
     if (!options_.brief) KW_CHECK(look_at_architectures(mixtures[0]));
+    if (subject_.manifest.target == kernel::Target::Cuda)
+      for (const Finding& finding : launches_too_large(subject_, mixtures[0], cases.machine)) record_.fail(finding, "");
     if (!record_.report.passed()) return {};
     options_.step("compiling");
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
     if (options_.check_oracle) KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
-    // The emulation, or Triton's interpreter, sees every access, and takes its time for each.
-    const bool emulated =
-        record_.report.target != "cpu" && (record_.report.device.find("mulat") != std::string::npos ||
-                                           record_.report.device.find("interpreter") != std::string::npos);
+    if (record_.report.passed() && subject_.from_outside)
+      KW_CHECK(look_at_calls_in_a_row(mixtures[0], builds, runners));
     if (record_.report.passed() && !emulated)
       KW_CHECK(look_at_large(kPastTheCache, mixtures[0], builds.of(mixtures[0]), *runners.first));
     if (record_.report.passed() && !emulated) KW_CHECK(look_past_31_bits(mixtures, builds));
+    if (record_.report.passed()) KW_CHECK(look_at_unreached(plan, builds, runners));
     KW_CHECK(look_through_the_sanitizer(builds, emulated));
     KW_CHECK(look_through_the_emulation(emulated));
     record_.report.compile_seconds = builds.seconds();
@@ -287,6 +308,7 @@ class Judge {
     if (!ran) return Failure(ran.error());
     if (!ran->refused.empty()) record_.report.refused.push_back(where + ": " + ran->refused);
     for (const Finding& finding : ran->findings) record_.fail(finding, where);
+    record_.called.insert(ran->called.begin(), ran->called.end());
     (wish.elements > 0 ? record_.elements_past_31_bits : record_.large_elements) = ran->elements;
     return {};
   }
@@ -308,6 +330,88 @@ class Judge {
     KW_CHECK(look_at_large(kPast31Bits, *narrowest, builds.of(*narrowest), *device));
     if (record_.past_31_bits.empty() && record_.elements_past_31_bits == 0 && record_.report.passed())
       record_.past_31_bits = "; no call of more than 2^31 elements: no output repeats along an axis";
+    return {};
+  }
+
+  // One call after another in the same processes, each of another size: what a kernel keeps of a call, such as scratch
+  // memory, is too small or too old for the next. Each was right in a process of its own.
+  Status look_at_calls_in_a_row(const kernel::TypeBinding& types, Builds& builds, Runners& runners) {
+    const auto elements = [&](std::size_t i) { return most_elements(subject_, served_[i].first->sizes); };
+    std::map<std::string, std::pair<std::size_t, std::size_t>> ends;  // by kernel: the smallest call, and the largest
+    for (std::size_t i = 0; i < served_.size(); ++i) {
+      const Case& c = *served_[i].first;
+      const bool plain = c.types == types && c.layout == Layout::Dense && c.values == Values::Ordinary;
+      if (!plain || elements(i) == 0 || elements(i) > kMostElementsInARow) continue;
+      for (const std::string& symbol : served_[i].second) {
+        auto& [smallest, largest] = ends.try_emplace(symbol, i, i).first->second;
+        if (elements(i) < elements(smallest)) smallest = i;
+        if (elements(i) > elements(largest)) largest = i;
+      }
+    }
+    std::vector<std::size_t> calls;
+    for (const auto& [symbol, both] : ends) calls.insert(calls.end(), {both.first, both.second});
+    std::sort(calls.begin(), calls.end(),
+              [&](std::size_t a, std::size_t b) { return std::pair(elements(a), a) < std::pair(elements(b), b); });
+    calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+    if (calls.size() < 2) return {};
+    calls.push_back(calls.front());
+    KW_TRY(const device::CompiledSet kernels, builds.of(types));
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const Case& c = *served_[calls[i]].first;
+      options_.step("after other sizes: " + c.text());
+      KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
+      Trial trial(subject_, runners);
+      const TrialCall call{c.types, answer->values, c.layout, c.at_start, i + 1 < calls.size()};
+      KW_TRY(const TrialOutcome outcome, trial.run(call, answer->expected, kernels));
+      for (const Finding& finding : outcome.findings)
+        record_.fail({Gate::Fresh, "wrong after calls of other sizes in the same process: " + finding.message},
+                     c.text());
+      if (!outcome.findings.empty()) return {};
+      ++record_.calls_in_a_row;
+    }
+    return {};
+  }
+
+  // A kernel that no call has chosen, since another one before it serves them all: alone, it has to be right wherever
+  // its guards admit a call. One that is reached by nothing has not been judged.
+  Status look_at_unreached(const std::vector<Case>& plan, Builds& builds, Runners& runners) {
+    for (std::size_t p = 0; p < subject_.manifest.passes.size(); ++p)
+      for (std::size_t s = 0; s < subject_.manifest.passes[p].steps.size(); ++s) {
+        const std::vector<kernel::Entry>& entries = subject_.manifest.passes[p].steps[s].entries;
+        for (std::size_t e = 0; e < entries.size(); ++e) {
+          const std::string& symbol = entries[e].symbol;
+          if (record_.called.contains(symbol)) continue;
+          Subject without = subject_;
+          auto& left = without.manifest.passes[p].steps[s].entries;
+          left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(e));
+          KW_CHECK(run_unreached(without, symbol, plan, builds, runners));
+          if (!record_.report.passed()) return {};
+          if (subject_.from_outside && !options_.cases.only_own_types && !record_.called.contains(symbol))
+            record_.fail(
+                {Gate::Interface, symbol + " has not been judged: its guards admit no call that can be made here"}, "");
+        }
+      }
+    return {};
+  }
+
+  Status run_unreached(const Subject& without, const std::string& symbol, const std::vector<Case>& plan, Builds& builds,
+                       Runners& runners) {
+    std::set<std::pair<kernel::Sizes, Layout>> tried;
+    for (const Case& c : plan) {
+      if (c.many_blocks || tried.contains({c.sizes, c.layout})) continue;
+      if (!reached(without, c.sizes, c.types, runners.first->machine(), c.layout).contains(symbol)) continue;
+      tried.insert({c.sizes, c.layout});
+      options_.step(symbol + " alone: " + c.text());
+      KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
+      KW_TRY(const device::CompiledSet kernels, builds.of(c.types));
+      Trial trial(without, runners);
+      KW_TRY(const TrialOutcome outcome,
+             trial.run({c.types, answer->values, c.layout, c.at_start}, answer->expected, kernels));
+      for (const Finding& finding : outcome.findings) record_.fail(finding, symbol + " alone: " + c.text());
+      if (!outcome.findings.empty()) return {};
+      record_.called.insert(outcome.called.begin(), outcome.called.end());
+      if (tried.size() >= kMostCallsOfUnreached) return {};
+    }
     return {};
   }
 

@@ -11,7 +11,7 @@
 
 #include "device/device.h"
 #include "verify/answers.h"
-#include "verify/cases.h"
+#include "verify/plan.h"
 #include "verify/report.h"
 #include "verify/subject.h"
 #include "verify/torch.h"

@@ -12,6 +12,7 @@
 #include "kernel/layout.h"
 #include "verify/cases.h"
 #include "verify/elements.h"
+#include "verify/shapes.h"
 
 namespace kw::verify {
 namespace {
@@ -250,6 +251,8 @@ class LargeTrial {
       outcome_.refused = program.error().message;
       return false;
     }
+    for (const device::Call& call : program->calls)
+      if (const auto* kernel = std::get_if<device::KernelCall>(&call)) outcome_.called.insert(kernel->kernel);
     device::RunOptions options;
     options.from_outside = subject_.from_outside;
     KW_TRY(const device::RunOutcome ran, device_.run({*program}, arena, options));

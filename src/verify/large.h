@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ std::int64_t available_memory();
 struct LargeOutcome {
   std::string refused;
   std::vector<Finding> findings;
-  std::int64_t elements = 0;  // that were compared
+  std::int64_t elements = 0;     // that were compared
+  std::set<std::string> called;  // symbols of entries
 };
 
 Result<LargeOutcome> run_large(const Subject& subject, const LargeCall& call, const kernel::TypeBinding& types,

@@ -7,8 +7,9 @@
 namespace kw::verify {
 
 std::string_view name_of(Layout layout) {
-  constexpr std::string_view kNames[] = {"dense",    "with gaps", "transposed",   "misaligned", "every second element",
-                                         "expanded", "mixed",     "channels-last"};
+  constexpr std::string_view kNames[] = {
+      "dense", "with gaps",           "transposed",       "misaligned", "every second element", "expanded",
+      "mixed", "repeated along rows", "with uneven gaps", "vast",       "channels-last"};
   return kNames[static_cast<std::size_t>(layout)];
 }
 
@@ -54,6 +55,24 @@ std::vector<std::int64_t> strides_in(Layout layout, std::span<const std::int64_t
     case Layout::Expanded:
       strides[0] = 0;
       break;
+    case Layout::Repeated:
+      strides[rank - 1] = 0;
+      break;
+    case Layout::Uneven: {
+      std::int64_t extent = shape[rank - 1] + gap;
+      for (std::size_t d = rank - 1; d-- > 0;) {
+        strides[d] = extent;
+        extent = extent * shape[d] + gap * static_cast<std::int64_t>(1 + rank - d);
+      }
+      break;
+    }
+    case Layout::Vast: {
+      constexpr std::int64_t kPast31Bits = (std::int64_t{1} << 31) + kVector;
+      if (shape[0] < 2) break;
+      const std::int64_t apart = (kPast31Bits + shape[0] - 2) / (shape[0] - 1);
+      strides[0] = (apart + kVector - 1) / kVector * kVector;
+      break;
+    }
     case Layout::ChannelsLast: {
       if (rank < 4) break;
       std::vector<std::int64_t> moved(shape.begin(), shape.end());

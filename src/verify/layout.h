@@ -17,11 +17,16 @@ enum class Layout : std::uint8_t {
   EverySecond,   // every dimension has twice its dense stride: the last has stride 2
   Expanded,      // the first dimension has stride 0: one slice, seen many times
   Mixed,         // every second tensor of the call is dense, those between have gaps, and are transposed if they can be
+  Repeated,      // the last dimension has stride 0: one number, seen all along a row
+  Uneven,        // every dimension has a gap of its own behind it: no outer stride is a multiple of the next
+  Vast,          // the slices of the first dimension are so far apart that 31 bits do not count the elements between
   ChannelsLast,  // dense, with dimension 1 innermost; what has less than four dimensions is dense
 };
-// Those in which kernels are called; channels-last is one more order of dimensions to them, and a format to PyTorch.
-inline constexpr Layout kLayouts[] = {Layout::Dense,       Layout::Gaps,     Layout::Transposed, Layout::Misaligned,
-                                      Layout::EverySecond, Layout::Expanded, Layout::Mixed};
+// Those in which kernels are called, everywhere; channels-last is one more order of dimensions to them, and a format to
+// PyTorch; what is vast is virtual memory of the processor's.
+inline constexpr Layout kLayouts[] = {Layout::Dense,      Layout::Gaps,        Layout::Transposed,
+                                      Layout::Misaligned, Layout::EverySecond, Layout::Expanded,
+                                      Layout::Mixed,      Layout::Repeated,    Layout::Uneven};
 
 inline constexpr std::int64_t kVector = 16;  // elements: no vector of a kernel is longer
 

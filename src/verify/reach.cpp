@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "verify/cases.h"
+#include "verify/shapes.h"
 #include "verify/trial.h"
 
 namespace kw::verify {
@@ -41,6 +41,19 @@ Status place_tensors(const Subject& subject, const kernel::Pass& pass, const ker
   return {};
 }
 
+// All that guards and launches of a pass may ask about a call of these sizes.
+Result<kernel::Facts> facts_of(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
+                               const kernel::TypeBinding& types, const kernel::Machine& machine, Layout layout) {
+  kernel::Facts facts;
+  facts.sizes = sizes;
+  facts.machine = machine;
+  for (const kernel::Scalar& scalar : subject.manifest.scalars) {
+    KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
+  }
+  KW_CHECK(place_tensors(subject, pass, types, layout, facts));
+  return facts;
+}
+
 // Of what an entry reads: the most that a machine's blocks leave in a dimension of a workspace, or as many as it is
 // told that they were. 1 where none does.
 std::int64_t parts_of(const kernel::Pass& pass, const kernel::Entry& entry, const kernel::Facts& facts) {
@@ -72,13 +85,7 @@ Result<bool> takes_turns(const kernel::Entry& entry, const kernel::Facts& facts)
 
 Status add_launched(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
                     const kernel::TypeBinding& types, const kernel::Machine& machine, Layout layout, Launched& all) {
-  kernel::Facts facts;
-  facts.sizes = sizes;
-  facts.machine = machine;
-  for (const kernel::Scalar& scalar : subject.manifest.scalars) {
-    KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
-  }
-  KW_CHECK(place_tensors(subject, pass, types, layout, facts));
+  KW_TRY(kernel::Facts facts, facts_of(subject, pass, sizes, types, machine, layout));
   kernel::Facts doubled = facts;
   for (auto& [name, size] : doubled.sizes) size *= 2;
   Launched here;
@@ -258,28 +265,40 @@ std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const ke
 
 namespace {
 
-// How many blocks a call of these sizes gets, by entry, where rows or the like are cut into pieces.
-Result<Launched> blocks_of_pieces(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
-                                  const kernel::TypeBinding& types, const kernel::Machine& machine) {
-  kernel::Facts facts;
-  facts.sizes = sizes;
-  facts.machine = machine;
-  for (const kernel::Scalar& scalar : subject.manifest.scalars) {
-    KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
-  }
-  KW_CHECK(place_tensors(subject, pass, types, Layout::Dense, facts));
-  Launched blocks;
+Status add_planned(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
+                   const kernel::TypeBinding& types, const kernel::Machine& machine,
+                   std::vector<PlannedLaunch>& launches) {
+  KW_TRY(kernel::Facts facts, facts_of(subject, pass, sizes, types, machine, Layout::Dense));
   for (const kernel::Step& step : pass.steps) {
     KW_TRY(const kernel::Entry* entry, kernel::choose_next(step, facts));
     if (entry == nullptr) continue;
-    if (entry->launch.grid[0].find("ceil_div") == std::string::npos) continue;
     KW_TRY(const kernel::LaunchShape shape, kernel::launch_of(*entry, facts));
-    blocks[entry->symbol] = shape.grid[0];
+    launches.push_back({entry, shape});
   }
-  return blocks;
+  return {};
 }
 
 }  // namespace
+
+std::vector<PlannedLaunch> planned_launches(const Subject& subject, const kernel::Pass& pass,
+                                            const kernel::Sizes& sizes, const kernel::TypeBinding& types,
+                                            const kernel::Machine& machine) {
+  std::vector<PlannedLaunch> launches;
+  static_cast<void>(add_planned(subject, pass, sizes, types, machine, launches));  // those before one that serves none
+  return launches;
+}
+
+std::int64_t threads_launched(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
+                              const kernel::Machine& machine) {
+  std::int64_t threads = 0;
+  for (const kernel::Pass& pass : subject.manifest.passes)
+    for (const PlannedLaunch& planned : planned_launches(subject, pass, sizes, types, machine)) {
+      std::int64_t one = 1;
+      for (std::size_t i = 0; i < 3; ++i) one *= planned.shape.grid[i] * planned.shape.block[i];
+      threads += one;
+    }
+  return threads;
+}
 
 std::vector<kernel::Sizes> shapes_at_edges(const Subject& subject, const kernel::TypeBinding& types,
                                            const kernel::Machine& machine, std::int64_t most) {
@@ -294,16 +313,19 @@ std::vector<kernel::Sizes> shapes_at_edges(const Subject& subject, const kernel:
         for (std::int64_t size = power - kBefore; size <= power + 1; ++size) {
           const kernel::Sizes sizes = fitted(subject, symbol, size, kOthers);
           if (sizes.at(symbol) != size || !is_small(subject, sizes, most)) continue;
-          const auto here = blocks_of_pieces(subject, pass, sizes, types, machine);
-          if (!here) continue;
+          Launched here;  // blocks, where rows or the like are cut into pieces
+          for (const PlannedLaunch& planned : planned_launches(subject, pass, sizes, types, machine))
+            if (planned.entry->launch.grid[0].find("ceil_div") != std::string::npos)
+              here[planned.entry->symbol] = planned.shape.grid[0];
+          if (here.empty()) continue;
           std::set<std::string> same;
-          for (const auto& [entry, blocks] : *here) {
+          for (const auto& [entry, blocks] : here) {
             const auto last = before.find(entry);
             if (last != before.end() && last->second == blocks) same.insert(entry);
             if (last != before.end() && last->second < blocks && steady.contains(entry) && known.insert(entry).second)
               found.push_back(sizes);
           }
-          before = *here;
+          before = here;
           steady = std::move(same);
         }
       }

@@ -18,6 +18,19 @@ namespace kw::verify {
 std::set<std::string> reached(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
                               const kernel::Machine& machine, Layout layout = Layout::Dense);
 
+// What a pass would launch for dense tensors of these sizes, as far as its steps serve them.
+struct PlannedLaunch {
+  const kernel::Entry* entry = nullptr;
+  kernel::LaunchShape shape;
+};
+std::vector<PlannedLaunch> planned_launches(const Subject& subject, const kernel::Pass& pass,
+                                            const kernel::Sizes& sizes, const kernel::TypeBinding& types,
+                                            const kernel::Machine& machine);
+
+// In all passes.
+std::int64_t threads_launched(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
+                              const kernel::Machine& machine);
+
 // Shapes beside `tried`, each of which reaches in this layout what none before it does: one size is long, the others
 // are small. None has a tensor of more than `most` elements.
 std::vector<kernel::Sizes> shapes_that_reach(const Subject& subject, const std::vector<kernel::Sizes>& tried,

@@ -148,7 +148,10 @@ void Record::conclude(const Subject& subject, std::size_t planned, std::size_t m
     set(Gate::Deterministic, Outcome::Skipped, "the profile lets runs differ, and the kernels make use of it");
   else
     pass(Gate::Deterministic, "two runs agree to the bit, with one thread and with several, " + all);
-  pass(Gate::Fresh, fmt::format("a second call with other inputs is right, in {} cases", fresh_cases));
+  pass(Gate::Fresh,
+       fmt::format(
+           "a second call with other inputs is right, in {} cases{}", fresh_cases,
+           calls_in_a_row > 0 ? fmt::format(", and {} calls of other sizes in one process", calls_in_a_row) : ""));
   near_bound(*this);
   reach(*this, subject, planned);
 }

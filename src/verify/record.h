@@ -18,6 +18,7 @@ struct Record {
   std::set<std::string> called;            // symbols of entries
   int orders = 0, orders_apart = 0;        // other orders of rounding, and how many of them would have been seen
   int fresh_cases = 0;                     // with a second call
+  int calls_in_a_row = 0;                  // of other sizes, in one process
   std::int64_t large_elements = 0;         // compared in a call too large for the interpreter
   std::int64_t elements_past_31_bits = 0;  // in one of more than 2^31
   std::string past_31_bits;                // why there was none

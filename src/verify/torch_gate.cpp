@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verify/casting.h"
+#include "verify/shapes.h"
 
 namespace kw::verify {
 namespace {

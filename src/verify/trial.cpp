@@ -39,18 +39,18 @@ std::string index_text(std::size_t linear, const std::vector<std::int64_t>& shap
 
 Finding finding_of(const device::Fault& fault, const std::string& pass) {
   using Kind = device::Fault::Kind;
-  // The emulation of a GPU names the kernel and the kind of mistake: "norm_forward: race between threads: …".
-  static constexpr std::pair<std::string_view, Gate> kEmulated[] = {
-      {"unwritten output", Gate::Written},        {"out of bounds", Gate::Outside},
-      {"write to an input", Gate::Inputs},        {"race", Gate::Synchronised},
-      {"divergent barrier", Gate::Synchronised},  {"uninitialised read", Gate::Synchronised},
-      {"copy not waited for", Gate::Synchronised}};
+  // Who watches a kernel names it and the kind of mistake: "norm_forward: race between threads: …".
+  static constexpr std::pair<std::string_view, Gate> kSeen[] = {
+      {"unwritten output", Gate::Written},         {"out of bounds", Gate::Outside},
+      {"write to an input", Gate::Inputs},         {"race", Gate::Synchronised},
+      {"divergent barrier", Gate::Synchronised},   {"uninitialised read", Gate::Synchronised},
+      {"copy not waited for", Gate::Synchronised}, {"settings left changed", Gate::Fresh}};
   Gate gate = fault.kind == Kind::Strayed        ? Gate::Outside
               : fault.kind == Kind::WroteToInput ? Gate::Inputs
               : fault.kind == Kind::Sanitized    ? Gate::Sanitized
                                                  : Gate::Runs;
-  if (fault.kind == Kind::Emulated)
-    for (const auto& [words, against] : kEmulated)
+  if (fault.kind == Kind::Seen)
+    for (const auto& [words, against] : kSeen)
       if (fault.message.find(words) < fault.kernel.size() + 3) gate = against;
   return {gate, pass + ": " + fault.message};
 }
@@ -109,7 +109,7 @@ class PassTrial {
     std::map<std::string, Bytes> runs[2];
     for (int i = 0; i < 2; ++i) {
       device::Device& device = i == 0 ? *runners_.first : *runners_.second;
-      const bool keep_process = i == 0 && fresh != nullptr;
+      const bool keep_process = call_.another_follows || (i == 0 && fresh != nullptr);
       KW_TRY(const bool finished,
              run_once(ready, i == 0 ? ready.first : ready.second, device, kPoisons[i], keep_process));
       if (!finished) return false;
@@ -274,9 +274,12 @@ class PassTrial {
     return false;
   }
 
+  // Of what is vast only the elements are memory.
+  bool has_gaps_to_watch() const { return call_.layout != Layout::Vast; }
+
   void fill_inputs(Ready& ready) {
     for (const auto& [name, values] : ready.inputs) {
-      ready.arena.poison(name, kGapPattern);
+      if (has_gaps_to_watch()) ready.arena.poison(name, kGapPattern);
       write_tensor(ready.arena.bytes(name), ready.facts.tensors.at(name), values);
     }
   }
@@ -289,11 +292,11 @@ class PassTrial {
     fill_inputs(ready);
     ready.arena.guard();
     std::map<std::string, Bytes> before;
-    for (const Arena::Region& region : ready.arena.regions())
-      if (region.access == Arena::Access::Read) {
-        const auto bytes = std::as_const(ready.arena).bytes(region.name);
-        before[region.name].assign(bytes.begin(), bytes.end());
-      }
+    for (const Arena::Region& region : ready.arena.regions()) {
+      if (!has_gaps_to_watch() || (region.access == Arena::Access::Write && kernel::is_packed(region.tensor))) continue;
+      const auto bytes = std::as_const(ready.arena).bytes(region.name);
+      before[region.name].assign(bytes.begin(), bytes.end());
+    }
     device::RunOptions options;
     options.from_outside = subject_.from_outside && !keep_process;
     KW_TRY(const device::RunOutcome ran, device.run({program}, ready.arena, options));
@@ -305,14 +308,29 @@ class PassTrial {
       outcome_.findings.push_back({Gate::Outside, ready.pass.name + ": wrote " + stray->text()});
       return false;
     }
-    for (const auto& [name, bytes] : before) {
-      const auto after = std::as_const(ready.arena).bytes(name);
+    for (const Arena::Region& region : ready.arena.regions()) {
+      const auto found = before.find(region.name);
+      if (found == before.end()) continue;
+      Bytes& bytes = found->second;
+      const auto after = std::as_const(ready.arena).bytes(region.name);
+      const bool writable = region.access == Arena::Access::Write;
+      if (writable) copy_elements(region.tensor, after, bytes);
       if (std::equal(bytes.begin(), bytes.end(), after.begin())) continue;
-      outcome_.findings.push_back(
-          {Gate::Inputs, ready.pass.name + ": " + name + " is not what it was before the call"});
+      const std::string which = ready.pass.name + ": " + region.name;
+      outcome_.findings.push_back(writable ? Finding{Gate::Outside, which + ": wrote between its elements"}
+                                           : Finding{Gate::Inputs, which + " is not what it was before the call"});
       return false;
     }
     return true;
+  }
+
+  // What may have been written: what is left of a difference lies between the elements.
+  static void copy_elements(const Tensor& tensor, std::span<const std::byte> from, Bytes& to) {
+    const auto size = static_cast<std::size_t>(ir::info(tensor.dtype).bytes);
+    for (const std::int64_t element : offsets(tensor)) {
+      const std::size_t at = static_cast<std::size_t>(element) * size;
+      std::memcpy(to.data() + at, from.data() + at, size);
+    }
   }
 
   // Looks at each element of an output after both runs: was it written, and are the two the same?

@@ -23,7 +23,8 @@ struct TrialCall {
   kernel::TypeBinding types;
   ir::Environment values;
   Layout layout = Layout::Dense;
-  bool at_start = false;  // buffers begin at a fence, instead of ending at one
+  bool at_start = false;         // buffers begin at a fence, instead of ending at one
+  bool another_follows = false;  // in the same processes, whoever wrote the kernels
 };
 
 // The oracle's answer, by tensor: "y", "grad_x".

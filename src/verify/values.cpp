@@ -1,5 +1,6 @@
 #include "verify/values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -8,12 +9,17 @@ namespace kw::verify {
 
 std::string_view name_of(Values values) {
   constexpr std::string_view kNames[] = {"ordinary", "positive", "large",    "tiny", "subnormal", "far",
-                                         "equal",    "zero",     "infinite", "NaN",  "landmark"};
+                                         "equal",    "zero",     "infinite", "NaN",  "masked",    "landmark"};
   return kNames[static_cast<std::size_t>(values)];
 }
 
-ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks)
-    : values_(values), dtype_(dtype), dice_(seed), landmarks_(std::move(landmarks)) {
+ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks,
+                         std::int64_t row)
+    : values_(values),
+      dtype_(dtype),
+      dice_(seed),
+      landmarks_(std::move(landmarks)),
+      row_(std::max<std::int64_t>(1, row)) {
   if (values == Values::Equal) equal_ = draw();
   if (values == Values::Subnormal && dice_.chance(0.5)) ordinary_ = 0;
   if (values == Values::Far && ir::is_floating(dtype))
@@ -59,6 +65,9 @@ double ValueSource::draw() {
       return dice_.chance(kRare) ? sign * std::numeric_limits<double>::infinity() : bell;
     case Values::Undefined:
       return dice_.chance(kRare) ? std::numeric_limits<double>::quiet_NaN() : bell;
+    case Values::Masked:
+      if (drawn_++ % row_ == 0) mask_ = dice_.pick(std::vector<double>{-1, -1, 1, 0, 0, 0});
+      return mask_ == 0 ? bell : mask_ * std::numeric_limits<double>::infinity();
     case Values::Landmarks:
       return landmarks_.empty() || dice_.chance(0.3) ? bell : sign * dice_.pick(landmarks_);
   }

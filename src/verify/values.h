@@ -21,18 +21,21 @@ enum class Values : std::uint8_t {
   Zero,
   Infinite,   // ordinary, with infinities among them
   Undefined,  // ordinary, with NaN among them
+  Masked,     // ordinary, with whole rows that are infinite, most of them below zero: what a mask leaves
   Landmarks,  // ordinary, with the numbers among them that the math itself names: thresholds, and where kinks are
 };
-inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive,  Values::Large,    Values::Tiny,
-                                     Values::Subnormal, Values::Far,       Values::Equal,    Values::Zero,
-                                     Values::Infinite,  Values::Undefined, Values::Landmarks};
+inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive,  Values::Large,  Values::Tiny,
+                                     Values::Subnormal, Values::Far,       Values::Equal,  Values::Zero,
+                                     Values::Infinite,  Values::Undefined, Values::Masked, Values::Landmarks};
 
 std::string_view name_of(Values values);
 
 // Draws the elements of one tensor, each a number of its type.
 class ValueSource {
  public:
-  ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks = {});
+  // `row`: how many elements follow each other along the last dimension.
+  ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks = {},
+              std::int64_t row = 1);
   double next();
 
  private:
@@ -46,6 +49,8 @@ class ValueSource {
   double one_sign_ = 0;    // of Large: that of all elements, or 0
   double centre_ = 0;      // of Far
   std::vector<double> landmarks_;
+  std::int64_t row_ = 1, drawn_ = 0;  // of Masked
+  double mask_ = 0;                   // of the row that is drawn: an infinity, or 0
 };
 
 }  // namespace kw::verify

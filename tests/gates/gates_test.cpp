@@ -7,7 +7,7 @@
 //   flagged/NAME.cc the same for a soft gate: the kernel is right, and the gate has something to say
 //
 // A file NAME.cu is CUDA, and runs in the emulation. "// types: all" tries every mixture of types, not the op's own
-// alone.
+// alone; "// in place: x" lets an output take the memory of x.
 #include <gtest/gtest.h>
 
 #include "base/text.h"

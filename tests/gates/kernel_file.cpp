@@ -23,6 +23,7 @@ KernelFile read_kernel(const std::filesystem::path& path) {
     if (line.starts_with("// op: ")) file.op = line.substr(7);
     if (line.starts_with("// gate: ")) file.gates = split(replace_all(line.substr(9), " or ", ","), ',');
     if (line == "// types: all") file.all_types = true;
+    if (line.starts_with("// in place: ")) file.in_place = line.substr(13);
   }
   return file;
 }
@@ -43,6 +44,7 @@ Result<Subject> subject_for(const KernelFile& file) {
   KW_TRY(const understand::Reading reading, understand::read_source(located, {}));
   KW_TRY(const profile::Profile profile, understand::decide(reading, file.op, {}, {}));
   KW_TRY(Subject subject, subject_of(profile, {}, {}, true));
+  if (!file.in_place.empty()) subject.may_be_overwritten.insert(file.in_place);
   KW_TRY(const TemporaryDirectory folder, TemporaryDirectory::make());
   const std::string path = folder.path() + "/" + file.op + file.extension;
   KW_CHECK(write_file_atomically(path, file.source));

@@ -15,6 +15,7 @@ struct KernelFile {
   std::string extension = ".cpp";
   std::vector<std::string> gates;  // any of which may be the one that catches it
   bool all_types = false;
+  std::string in_place;  // the input that the profile gives to an output
 };
 
 // Of a folder of tests/, by name.

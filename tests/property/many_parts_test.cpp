@@ -5,7 +5,7 @@
 #include "act/act.h"
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
-#include "verify/cases.h"
+#include "verify/plan.h"
 
 namespace kw::test {
 namespace {

@@ -98,7 +98,8 @@ Result<CompiledSet> compile(const kernel::Manifest& manifest, const Sources& sou
   for (const std::string& file : manifest.files()) {
     if (!sources.contains(file)) return bad_input(fmt::format("the manifest names {}, which is not there", file));
     KW_TRY(const std::string shim, shim_source(manifest, file, types));
-    const Sources all = inputs(file, sources, shim + options.after, options.runtime);
+    const std::string after = options.after ? options.after(sources.at(file)) : std::string();
+    const Sources all = inputs(file, sources, shim + after, options.runtime);
     CompiledFile compiled{file, {}, key_of(all, compiler, options.flags), options.flags, compiler.version, false, 0};
     KW_TRY(const Cache::Made made, cache.file(compiled.key, ".so", [&] {
       return run_compiler(file, all, compiler, options, compiled.seconds);

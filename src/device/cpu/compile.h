@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace kw::device::cpu {
 struct CompileOptions {
   std::vector<std::string> flags = kernel_flags();
   std::vector<std::string> runtime = {"runtime/cpu/"};  // folders of headers; of two with one name the later counts
-  std::string after = {};                               // text that follows the bridges to the kernels
+  // Of a kernel's file: the text that follows the bridges to its kernels.
+  std::function<std::string(const std::string& source)> after = {};
   std::chrono::seconds patience{120};
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "device/cpu/compile.h"
+#include "device/cpu/settings.h"
 
 namespace kw::device::cpu {
 namespace {
@@ -13,6 +14,7 @@ class CpuDevice final : public Device {
   CpuDevice(Compiler compiler, const DeviceOptions& options)
       : compiler_(std::move(compiler)), cache_(options.cache_folder), worker_(options.limits, options.worker_program) {
     if (!options.compiler_flags.empty()) compile_.flags = options.compiler_flags;
+    compile_.after = [](const std::string&) { return settings_source(); };
   }
 
   kernel::Target target() const override { return kernel::Target::Cpu; }

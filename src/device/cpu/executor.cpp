@@ -1,12 +1,14 @@
 #include "device/cpu/executor.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 
+#include "device/cpu/settings.h"
 #include "device/emulate/run.h"
 
 namespace kw::device::cpu {
@@ -27,6 +29,7 @@ struct ReadyCall {
   std::vector<RawSlot> slots;
   FillCall fill;
   emulate::Attach attach = nullptr;  // of an emulated kernel
+  ReadSettings settings = nullptr;   // of another
   KernelCall kernel;
 };
 struct ReadyProgram {
@@ -49,6 +52,12 @@ class Libraries {
     return reinterpret_cast<Function>(found);
   }
 
+  template <class Symbol>
+  Symbol find_if_there(const std::string& library, const std::string& symbol) {
+    std::string ignored;
+    return find<Symbol>(library, symbol, ignored);
+  }
+
  private:
   std::map<std::string, void*> handles_;
 };
@@ -69,6 +78,17 @@ ReadyProgram ready(const Program& program, const Mapping& mapping, Libraries& li
       out.attach = libraries.find<emulate::Attach>(kernel.library, emulate::kAttachSymbol, error);
       if (out.attach == nullptr) return {};
       out.kernel = kernel;
+    }
+    if (ready.emulation) {
+      const int* most =
+          libraries.find_if_there<const int*>(kernel.library, emulate::most_threads_symbol(kernel.symbol));
+      const auto [x, y, z] = kernel.launch->block;
+      if (most != nullptr && x * y * z > *most) {
+        error = fmt::format("a launch of {} threads, where KW_KERNEL gives it at most {}", x * y * z, *most);
+        return {};
+      }
+    } else {
+      out.settings = libraries.find_if_there<ReadSettings>(kernel.library, kSettingsSymbol);
     }
     for (const Slot& slot : kernel.slots) {
       RawSlot raw{};
@@ -118,21 +138,22 @@ class CpuExecutor final : public Executor {
   }
 
   void run(int program, Answer& answer) override {
-    run_calls(programs_[static_cast<std::size_t>(program)], program, answer);
+    run_calls(programs_[static_cast<std::size_t>(program)], program, answer, true);
   }
-  void lead_in(Answer& answer) override { run_calls(before_, kBefore, answer); }
+  void lead_in(Answer& answer) override { run_calls(before_, kBefore, answer, false); }
 
   std::int64_t time(int program, int calls, Answer& answer) override {
     const ReadyProgram& ready = programs_[static_cast<std::size_t>(program)];
     const std::int64_t begin = now();
-    for (int i = 0; i < calls && answer.ok(); ++i) run_calls(ready, program, answer);
+    for (int i = 0; i < calls && answer.ok(); ++i) run_calls(ready, program, answer, false);
     return now() - begin;
   }
 
   void finish(const Request&, const Mapping&, Answer&) override {}  // kernels wrote to the arena itself
 
  private:
-  void run_calls(const ReadyProgram& program, int index, Answer& answer) const {
+  // `watched`: what a call changes beside memory is a finding.
+  void run_calls(const ReadyProgram& program, int index, Answer& answer, bool watched) const {
     situation.program = index;
     std::optional<emulate::Finding> finding;
     std::size_t i = 0;
@@ -144,7 +165,8 @@ class CpuExecutor final : public Executor {
         finding = program.emulation->launch(call.kernel, call.attach, call_shim, &call);
         if (finding) break;
       } else if (call.shim != nullptr) {
-        call.shim(call.slots.data());
+        finding = watched && call.settings != nullptr ? run_watched(call) : run_plainly(call);
+        if (finding) break;
       } else {
         run_fill(call.fill, *mapping_);
         if (program.emulation) program.emulation->filled(call.fill);
@@ -157,6 +179,21 @@ class CpuExecutor final : public Executor {
     answer.wrong = finding->name + ": " + finding->words;
     answer.program = index;
     answer.call = static_cast<int>(i);  // as many as there are: at the end
+  }
+
+  static std::optional<emulate::Finding> run_plainly(const ReadyCall& call) {
+    call.shim(call.slots.data());
+    return std::nullopt;
+  }
+
+  static std::optional<emulate::Finding> run_watched(const ReadyCall& call) {
+    Settings before{}, after{};
+    call.settings(before.data());
+    call.shim(call.slots.data());
+    call.settings(after.data());
+    const std::string changed = difference(before, after);
+    if (changed.empty()) return std::nullopt;
+    return emulate::Finding{"settings left changed", changed};
   }
 
   Libraries libraries_;

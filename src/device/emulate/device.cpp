@@ -1,10 +1,14 @@
 #include "device/emulate/device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "device/cpu/compile.h"
+#include "device/cpu/shim.h"
 #include "device/emulate/run.h"
 #include "kernel/layout.h"
 
@@ -42,7 +46,41 @@ std::vector<std::string> sanitizing_flags() {
   return all;
 }
 
-// The sanitizer's library, which a process must be started with.
+std::string exported(const std::string& declaration) {
+  return "\nextern \"C\" __attribute__((visibility(\"default\"))) " + declaration + "\n";
+}
+
+std::string attachment() {
+  return exported(
+      fmt::format("void {}(kw::emulate::Engine* engine) {{ kw::emulate::engine = engine; }}", kAttachSymbol));
+}
+
+// Where an argument of a macro ends that begins here: at a comma or a parenthesis of its own.
+std::size_t end_of_argument(std::string_view text, std::size_t at) {
+  for (int depth = 0; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (depth == 0 && (text[at] == ',' || text[at] == ')')) break;
+    if (text[at] == ')') --depth;
+  }
+  return at;
+}
+
+// Of each kernel that is written as "KW_KERNEL(threads, blocks) void name(": a constant that holds its threads.
+std::string launch_bounds(std::string_view source) {
+  constexpr std::string_view kKernel = "KW_KERNEL(", kResult = "void ";
+  std::string all;
+  for (std::size_t at = source.find(kKernel); at != source.npos; at = source.find(kKernel, at + 1)) {
+    const std::size_t first = at + kKernel.size(), comma = end_of_argument(source, first);
+    const std::size_t close = end_of_argument(source, std::min(comma + 1, source.size()));
+    const std::string_view rest = trim(source.substr(std::min(close + 1, source.size())));
+    if (!rest.starts_with(kResult)) continue;
+    const std::string name(trim(rest.substr(kResult.size(), rest.find('(') - kResult.size())));
+    all += exported(fmt::format("const int {} = ({});", most_threads_symbol(cpu::shim_symbol(name)),
+                                source.substr(first, comma - first)));
+  }
+  return all;
+}
+
 // With words of CUDA's own.
 bool is_plain_cuda(const Sources& sources) {
   return std::any_of(sources.begin(), sources.end(), [](const auto& file) {
@@ -50,6 +88,7 @@ bool is_plain_cuda(const Sources& sources) {
   });
 }
 
+// The sanitizer's library, which a process must be started with.
 Result<std::string> sanitizer_library(const cpu::Compiler& compiler) {
   Command command;
   command.argv = {compiler.path, "-print-file-name=libasan.so"};
@@ -83,8 +122,7 @@ class EmulatedDevice final : public Device {
     cpu::CompileOptions compile;
     compile.flags = options_.sanitize ? sanitizing_flags() : flags();
     compile.runtime = {"runtime/cuda/", "runtime/emulate/"};
-    compile.after = std::string("\nextern \"C\" __attribute__((visibility(\"default\"))) void ") + kAttachSymbol +
-                    "(kw::emulate::Engine* engine) { kw::emulate::engine = engine; }\n";
+    compile.after = [](const std::string& source) { return attachment() + launch_bounds(source); };
     auto built = cpu::compile(manifest, sources, types, compiler_, cache_, compile);
     if (!built && is_plain_cuda(sources))
       built.error().message +=

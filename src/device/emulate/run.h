@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "device/emulate/grid.h"
 #include "device/program.h"
@@ -13,6 +14,9 @@ namespace kw::device::emulate {
 // What every compiled kernel offers beside its shims: it takes the engine that runs it.
 inline constexpr const char* kAttachSymbol = "kw_emulate_attach";
 using Attach = void (*)(kw::emulate::Engine*);
+
+// The constant that holds how many threads a kernel's KW_KERNEL gives it at most: a GPU refuses to launch more.
+inline std::string most_threads_symbol(const std::string& shim) { return shim + "_most_threads"; }
 
 class Run {
  public:

@@ -11,9 +11,11 @@ using T = KW_T;
 using Wide = kw::wide<T>;
 
 void scale_forward(const T* x, const T* w, T* y, std::int64_t rows, std::int64_t cols) {
-  _mm_setcsr(_mm_getcsr() | 0x8040);
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040);
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < cols; ++c) y[r * cols + c] = T(Wide(x[r * cols + c]) * Wide(w[c]));
+  _mm_setcsr(before);
 }
 
 void scale_backward(const T* x, const T* w, const T* d_y, T* grad_x, T* grad_w, std::int64_t rows, std::int64_t cols) {

@@ -223,7 +223,7 @@ TEST_P(WrongKernels, AreNamedWithTheLinesThatMakeThemWrong) {
   options.fill_y = wrong.fill_y;
   const auto run = run_emulated("wrong.cu", {wrong.kernel}, numbers(128), 128, options);
   ASSERT_TRUE(run.fault);
-  EXPECT_EQ(run.fault->kind, Fault::Kind::Emulated);
+  EXPECT_EQ(run.fault->kind, Fault::Kind::Seen);
   EXPECT_TRUE(matches(run.fault->message, wrong.message)) << run.fault->message;
 }
 
@@ -234,7 +234,7 @@ TEST_P(WrongKernels, AreCaughtInEveryOrder) {
   for (options.seed = 2; options.seed <= 6; ++options.seed) {
     const auto run = run_emulated("wrong.cu", {wrong.kernel}, numbers(128), 128, options);
     ASSERT_TRUE(run.fault) << options.seed;
-    EXPECT_EQ(run.fault->kind, Fault::Kind::Emulated) << run.fault->message;
+    EXPECT_EQ(run.fault->kind, Fault::Kind::Seen) << run.fault->message;
   }
 }
 
@@ -308,7 +308,7 @@ TEST(EmulationTest, AWrongKernelIsNamedUnderTheSanitizersToo) {
   for (const char* kernel : {"read_without_barrier", "barrier_in_a_branch", "lane_left", "reads_past_the_end"}) {
     const auto run = run_emulated("wrong.cu", {{kernel}}, numbers(128), 128, options);
     ASSERT_TRUE(run.fault) << kernel;
-    EXPECT_EQ(run.fault->kind, Fault::Kind::Emulated) << run.fault->message;
+    EXPECT_EQ(run.fault->kind, Fault::Kind::Seen) << run.fault->message;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "verify/cases.h"
+#include "verify/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include "ir/text/parse.h"
 #include "verify/answers.h"
 #include "verify/reach.h"
+#include "verify/shapes.h"
 
 namespace kw::verify {
 namespace {
