@@ -79,6 +79,7 @@ class RowWriter : public Writer {
   int cost_of(ValueId v, const std::set<ValueId>& now, std::set<ValueId>& seen) const;
   std::set<ValueId> dear_values(const std::vector<const Stage*>& loops) const;
   void choose_kept();
+  // ---- what it takes (row_registers.cpp) ----
   void count_live(const std::vector<const Stage*>& loops, const std::set<ValueId>& kept);
   Lines tiles();  // declares what a thread holds and keeps
 
