@@ -116,6 +116,9 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
     p.narrow_part_elements /= 2;
   // Streaming takes more registers than holding: it has two places to read from.
   while (p.stream_elements > kLeastElements && !fits(p.stream_elements + 8, p.stream_threads)) p.stream_elements /= 2;
+  // Of a column eight elements of every tensor are read at once, each with an address of two registers.
+  const int64_t column = 3 * 8 * facts.loads + std::max(kOtherRegisters, facts.work);
+  while (p.column_warps > 1 && column > machine.registers / (kWarp * p.column_warps)) p.column_warps /= 2;
   auto shared_fits = [&](int64_t bytes) {
     const int64_t more = 24 * std::max<int64_t>(0, facts.column_sums - 1);  // for the terms of further sums
     return held * (bytes / 4 + 8) + more + kOtherRegisters <= machine.registers / p.sum_threads;

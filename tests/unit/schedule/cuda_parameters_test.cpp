@@ -46,6 +46,12 @@ TEST(CudaParameters, WhatAThreadHoldsFitsItsRegisters) {
     }
 }
 
+TEST(CudaParameters, ColumnsOfManyTensorsOrOfMuchWorkHaveFewerWarps) {
+  EXPECT_EQ(start_parameters(h200(), {.loads = 4}).column_warps, 16);
+  EXPECT_EQ(start_parameters(h200(), {.loads = 5}).column_warps, 8);
+  EXPECT_EQ(start_parameters(h200(), {.loads = 4, .work = 40}).column_warps, 8);
+}
+
 TEST(CudaParameters, MovesReplaceWhatTheFormulasStartFrom) {
   const CudaParameters start = start_parameters(h200(), {.held = 2, .narrow_held = 2, .column_sums = 1});
   const Result<CudaParameters> moved = with_moves(start, {{"row_elements", "16"}, {"sum_threads", "256"}});

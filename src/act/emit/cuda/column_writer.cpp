@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "act/loop/uses.h"
 #include "base/text.h"
 
 namespace kw::act::cuda {
@@ -72,9 +73,24 @@ void ColumnWriter::add_sum(const Accumulate& sum, Lines& out) {
   ++text_.other_sums;
 }
 
+void ColumnWriter::count_work(const Stage& stage) {
+  std::set<BufferId> loads;
+  const auto is_of_point = [&](ValueId v) {
+    return level_of(kernel_[v].axes) != Level::Element || std::holds_alternative<Reduced>(kernel_[v].what);
+  };
+  int work = 0;
+  for (ValueId v : act::in_order(kernel_, roots_of(stage), is_of_point)) {
+    if (const Load* load = std::get_if<Load>(&kernel_[v].what)) loads.insert(load->buffer);
+    work += instructions(kernel_[v]);
+  }
+  text_.loads = std::max(text_.loads, static_cast<int>(loads.size()));
+  text_.work = std::max(text_.work, work);
+}
+
 void ColumnWriter::stage(const Stage& stage, Lines& point) {
   Body body;
   define(body, statements_of(stage), stored_by(stage));
+  count_work(stage);
   std::vector<std::string> parts, names;
   Lines after;
   const std::vector<ValueId> plain = plain_reductions(stage);

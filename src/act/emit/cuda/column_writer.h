@@ -21,6 +21,7 @@ class ColumnWriter final : public Writer {
   std::string workers() const;                                          // how many threads go from point to point
   void add_sum(const Accumulate& sum, Lines& out);
   void stage(const Stage& stage, Lines& point);
+  void count_work(const Stage& stage);  // and loads, of an element
   // The loop of a stage; `in_order`: every warp has neighbours.
   Lines loop(const Lines& body, bool in_order);
 };
