@@ -50,9 +50,12 @@ constexpr Parameter kParameters[] = {
 
 constexpr int64_t kOtherRegisters = 32;  // addresses, indices and what is being computed
 constexpr int64_t kNarrowOtherRegisters = 16;
-constexpr int64_t kLeastElements = 8;  // a vector of the narrowest type
-constexpr int64_t kMostSums = 3;       // beside which the registers of narrow_threads hold a row
-constexpr int64_t kMuchWork = 10;      // instructions for an element
+constexpr int64_t kLeastElements = 8;    // a vector of the narrowest type
+constexpr int64_t kMostSums = 3;         // beside which the registers of narrow_threads hold a row
+constexpr int64_t kMuchWork = 10;        // instructions for an element
+constexpr int64_t kRowBusy = 30;         // registers of a stage beside which all threads have enough
+constexpr int64_t kPartBusy = 16;        // likewise, of the warps that go over parts of rows
+constexpr int64_t kSummedPartBusy = 32;  // and have fewer threads for sums that ride along
 
 // Half of the elements for a thread, and half of the threads, so that each has twice the registers.
 CudaParameters leaner(CudaParameters p) {
@@ -72,6 +75,25 @@ CudaParameters leaner(CudaParameters p) {
   p.shared_sum_bytes = std::max<int64_t>(16, p.shared_sum_bytes / 2);
   p.column_warps = std::max<int64_t>(1, p.column_warps / 2);
   p.lean = 1;
+  return p;
+}
+
+// Fewer threads have registers enough where a stage takes many beside what is held. A multiprocessor gives them out to
+// four warps at a time.
+CudaParameters with_room(CudaParameters p, const CudaKernelFacts& facts) {
+  const auto take = [](int64_t& threads, int64_t eighths) {
+    threads = std::max(4 * kWarp, threads * eighths / 8 / (4 * kWarp) * (4 * kWarp));
+  };
+  if (!facts.in_parts && facts.busy > kRowBusy)
+    for (int64_t CudaParameters::*threads : {&CudaParameters::wide_threads, &CudaParameters::stream_threads,
+                                             &CudaParameters::sum_threads, &CudaParameters::narrow_threads})
+      take(p.*threads, facts.beside > 1 ? 5 : 6);
+  const bool summed = facts.scalar_sums > 0;
+  if (facts.in_parts && facts.busy > (summed ? kSummedPartBusy : kPartBusy)) {
+    const bool is_tight = !summed && facts.stages == 1 && (facts.at_once || facts.busy > 2 * kPartBusy);
+    take(p.stream_threads, is_tight ? 5 : 6);
+    if (is_tight) p.narrow_part_elements = std::min<int64_t>(p.narrow_part_elements, 16);
+  }
   return p;
 }
 
@@ -99,8 +121,10 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   while (p.row_elements > kLeastElements && !fits(p.row_elements, p.row_threads * p.row_blocks)) p.row_elements /= 2;
   p.wide_threads = machine.block_threads;
   while (p.wide_elements > kLeastElements && !fits(p.wide_elements, p.wide_threads)) p.wide_elements /= 2;
+  // Truth values are unfolded, each into a register, and what they choose from with them.
+  const int64_t narrow_held = facts.truths > 0 ? 2 * held : facts.narrow_held;
   auto narrow_row_fits = [&](int64_t elements, int64_t threads) {
-    return facts.narrow_held * elements / 2 + kNarrowOtherRegisters <= machine.registers / threads;
+    return narrow_held * elements / 2 + kNarrowOtherRegisters + 8 * facts.truths <= machine.registers / threads;
   };
   // Two blocks share a multiprocessor. Long rows keep no result of a stage for the next one where they then have twice
   // the threads.
@@ -119,20 +143,25 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
   // Of a column eight elements of every tensor are read at once, each with an address of two registers.
   const int64_t column = 3 * 8 * facts.loads + std::max(kOtherRegisters, facts.work);
   while (p.column_warps > 1 && column > machine.registers / (kWarp * p.column_warps)) p.column_warps /= 2;
+  const int64_t other = std::max(kOtherRegisters, kNarrowOtherRegisters + facts.busy);
   auto shared_fits = [&](int64_t bytes) {
-    const int64_t more = 24 * std::max<int64_t>(0, facts.column_sums - 1);  // for the terms of further sums
-    return held * (bytes / 4 + 8) + more + kOtherRegisters <= machine.registers / p.sum_threads;
+    // For the terms of further sums, and further vectors beside.
+    const int64_t more =
+        24 * std::max<int64_t>(0, facts.column_sums - 1) + kVector * std::max<int64_t>(0, facts.beside - 1);
+    return held * (bytes / 4 + 8) + more + other <= machine.registers / p.sum_threads;
   };
   while (p.shared_sum_bytes > 16 && !shared_fits(p.shared_sum_bytes)) p.shared_sum_bytes /= 2;
+  // Beside sums that are in registers, what all rows share is too.
   auto sums_fit = [&](int64_t elements) {
-    return elements * (held + facts.column_sums) + kOtherRegisters <= machine.registers / p.sum_threads;
+    const int64_t each = std::max(held, facts.made) + facts.column_sums + (facts.column_sums > 0 ? facts.beside : 0);
+    return elements * each + other <= machine.registers / p.sum_threads;
   };
   while (p.sum_elements > kLeastElements && !sums_fit(p.sum_elements)) p.sum_elements /= 2;
   if (facts.column_sums == 0) {
     p.narrow_sum_elements = 32;
     while (p.narrow_sum_elements > p.sum_elements && !narrow_row_fits(p.narrow_sum_elements, p.sum_threads))
       p.narrow_sum_elements /= 2;
-    return p;
+    return with_room(p, facts);
   }
   if (facts.column_sums + facts.scalar_sums < kMostSums) p.narrow_from /= 2;
   if (facts.column_sums + facts.scalar_sums > kMostSums) {
@@ -143,7 +172,7 @@ CudaParameters start_parameters(const CudaMachine& machine, const CudaKernelFact
     return elements * held / 2 + kOtherRegisters + 16 <= machine.registers / p.narrow_threads;
   };
   while (p.narrow_sum_elements > kLeastElements && !narrow_fits(p.narrow_sum_elements)) p.narrow_sum_elements /= 2;
-  return p;
+  return with_room(p, facts);
 }
 
 Result<CudaParameters> with_moves(CudaParameters parameters, const std::map<std::string, std::string>& moves) {

@@ -15,6 +15,13 @@ struct CudaKernelFacts {
   int64_t held = 1;         // tensors of which a thread holds elements
   int64_t narrow_held = 2;  // half registers that an element of two bytes of each takes
   int64_t loads = 1;        // of these tensors, those that are read
+  int64_t truths = 0;       // of these, those of truth values
+  int64_t busy = 0;         // registers that a stage takes beside what is held, about
+  bool at_once = false;     // and takes them for many elements at once
+  int64_t stages = 0;       // that go over a row
+  bool in_parts = false;    // a warp goes over a part of a row by itself
+  int64_t made = 0;         // tensors that are held, and results that a stage makes for later ones beside them
+  int64_t beside = 0;       // tensors that are the same for every row
   int64_t column_sums = 0;  // sums over rows that ride along, one per column
   int64_t work = 0;         // instructions that an element takes, about
   int64_t scalar_sums = 0;  // sums over everything that ride along

@@ -1,5 +1,5 @@
 // Every CUDA kernel that is generated for an example compiles for every architecture, and spills on none, in no type.
-// Those of random graphs compile, too.
+// Those of random graphs compile, too, and those of ops that take more registers than any example do not spill.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -164,19 +164,23 @@ TEST_P(CudaExamples, KeepAllThatAThreadHoldsInRegistersOnEveryArchitecture) {
 INSTANTIATE_TEST_SUITE_P(All, CudaExamples, ::testing::ValuesIn(generated_examples()),
                          [](const auto& info) { return info.param; });
 
-// As `kw` reads them, decides and generates; nothing where a rule refuses it.
-std::optional<act::Generated> random_kernels(uint64_t seed) {
-  const ir::Graph graph = ir::random_graph(seed, {.operations = 8, .highest_tier = 2, .differentiable = seed % 2 == 0});
-  const auto located = understand::locate_source("", ir::text::print(graph));
+// As `kw` reads math, decides and generates; nothing where a rule refuses it.
+std::optional<act::Generated> kernels_of(const std::string& name, const std::string& math) {
+  const auto located = understand::locate_source("", math);
   const auto reading = located ? understand::read_source(*located, {}) : Failure(located.error());
-  EXPECT_TRUE(reading) << seed << ": " << render(reading.error());
+  EXPECT_TRUE(reading) << name << ": " << render(reading.error());
   if (!reading) return std::nullopt;
-  const auto profile = understand::decide(*reading, "g" + std::to_string(seed), {.kind = located->kind}, {});
-  EXPECT_TRUE(profile) << seed << ": " << render(profile.error());
+  const auto profile = understand::decide(*reading, name, {.kind = located->kind}, {});
+  EXPECT_TRUE(profile) << name << ": " << render(profile.error());
   if (!profile) return std::nullopt;
   auto generated = act::act(*profile, {}, kernel::Target::Cuda);
   if (!generated) return std::nullopt;
   return *std::move(generated);
+}
+
+std::optional<act::Generated> random_kernels(uint64_t seed) {
+  const ir::Graph graph = ir::random_graph(seed, {.operations = 8, .highest_tier = 2, .differentiable = seed % 2 == 0});
+  return kernels_of("g" + std::to_string(seed), ir::text::print(graph));
 }
 
 // g++, which compiles them for the emulation, has other vectors and takes other words.
@@ -197,6 +201,60 @@ TEST(CudaRandomGraphs, Compile) {
   }
   EXPECT_GT(compiled, static_cast<int>(count) / 2);  // the others need a scan, or have numbers of 8 bits
 }
+
+// What the formula of a schedule counts beside the rows that a thread holds: an op for each, and an architecture, a
+// type and a pass for which its kernels would spill if that were not counted.
+struct ManyRegisters {
+  const char *name, *math, *architecture;
+  DType type;
+  const char* pass;
+};
+const ManyRegisters kManyRegisters[] = {
+    {"VectorsBesideTheFirstStage",
+     "op bias_sum(x: T[rows, cols], bias: parameter W[cols])\n  y = sum(sigmoid(x + bias), cols)\nreturn y", "sm_90",
+     DType::F32, "forward"},
+    {"ALastStageThatWritesNothingOfTheRow",
+     "op spread(x: T[rows, cols])\n  d = x - mean(x, cols)\n  y = reduce_max(d * rsqrt(mean(d^2, cols) + 1e-5), rows)\n"
+     "return y",
+     "sm_90", DType::F32, "forward"},
+    {"PositionsOf64Bits", "op place(x: T[rows, cols])\n  a = atan(x)\n  p = argmax(x, cols)\nreturn p, a", "sm_80",
+     DType::F32, "forward"},
+    {"TruthValues",
+     "op channel_relu(x: T[batch, channels, width], bias: parameter W[channels], shift: parameter W[channels])\n"
+     "  a = x + bias\n  y = select(a <= 0, 0, a) + shift\nreturn y[batch, channels, width]",
+     "sm_80", DType::BF16, "backward"},
+    {"FunctionsOfManyElementsAtOnce",
+     "op channel_gelu(x: T[batch, channels, width], scale: parameter W[channels], bias: parameter W[channels])\n"
+     "  a = x * scale + bias\n  y = a * 0.5 * (1 + erf(a * 0.7071067811865475))\nreturn y[batch, channels, width]",
+     "sm_100", DType::BF16, "backward"},
+    {"ResultsThatAreKeptBesideSums",
+     "op gelu_softmax(x: T[rows, cols], bias: parameter W[cols])\n  a = x + bias\n"
+     "  g = a * 0.5 * (1 + erf(a * 0.7071067811865475))\n  e = exp(g - reduce_max(g, cols))\n  y = e / sum(e, cols)\n"
+     "return y",
+     "sm_90", DType::F32, "backward"},
+    {"ManySumsOfColumns",
+     "op five_biases(x: T[rows, cols], a: parameter W[cols], b: parameter W[cols], c: parameter W[cols],\n"
+     "               d: parameter W[cols], e: parameter W[cols])\n"
+     "  y = (((x * a + b) * c + x) * d + x) * e\nreturn y",
+     "sm_100", DType::F32, "backward"},
+};
+
+class CudaOpsOfManyRegisters : public ::testing::TestWithParam<ManyRegisters> {};
+
+TEST_P(CudaOpsOfManyRegisters, DoNotSpill) {
+  const ManyRegisters& op = GetParam();
+  const std::optional<act::Generated> generated = kernels_of("op", op.math);
+  ASSERT_TRUE(generated);
+  kernel::TypeBinding types;
+  for (const auto& [name, dtypes] : generated->manifest.types) types[name] = op.type;
+  const auto wanted = [&](const kernel::Pass& pass, const kernel::Entry& entry) {
+    return pass.name == op.pass && !is_always_small(entry) && can_have(types, pass, entry);
+  };
+  expect_no_spill({build(*generated, types, op.architecture, wanted)});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaOpsOfManyRegisters, ::testing::ValuesIn(kManyRegisters),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace kw::test

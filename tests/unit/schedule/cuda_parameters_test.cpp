@@ -46,6 +46,53 @@ TEST(CudaParameters, WhatAThreadHoldsFitsItsRegisters) {
     }
 }
 
+// Of what can be less, and of nothing more.
+void expect_no_more(const CudaParameters& some, const CudaParameters& usual) {
+  const auto before = to_moves(usual), after = to_moves(some);
+  for (const auto& [name, value] : after) EXPECT_LE(std::stoll(value), std::stoll(before.at(name))) << name;
+  EXPECT_TRUE(with_moves(usual, after)) << "each is in its range";
+}
+
+TEST(CudaParameters, AStageThatTakesManyRegistersHasFewerThreads) {
+  for (int64_t held = 1; held <= 6; ++held)
+    for (int64_t sums = 0; sums <= 4; ++sums) {
+      const CudaKernelFacts usual = {.held = held, .narrow_held = held, .loads = held, .column_sums = sums};
+      CudaKernelFacts busy = usual;
+      busy.busy = 40;
+      const CudaParameters before = start_parameters(h200(), usual), after = start_parameters(h200(), busy);
+      expect_no_more(after, before);
+      EXPECT_LT(after.stream_threads, before.stream_threads);
+      EXPECT_LT(after.sum_threads, before.sum_threads);
+      busy.beside = 3;
+      expect_no_more(start_parameters(h200(), busy), after);
+    }
+}
+
+TEST(CudaParameters, PartsOfRowsHaveFewerThreadsTheMoreAStageTakes) {
+  CudaKernelFacts facts = {.held = 2, .narrow_held = 2, .loads = 2, .stages = 1, .in_parts = true};
+  const CudaParameters usual = start_parameters(h200(), facts);
+  facts.busy = 20;
+  const CudaParameters busy = start_parameters(h200(), facts);
+  facts.at_once = true;
+  const CudaParameters tight = start_parameters(h200(), facts);
+  EXPECT_EQ(usual.stream_threads, 1024);
+  EXPECT_EQ(busy.stream_threads, 768);
+  EXPECT_EQ(tight.stream_threads, 640);
+  EXPECT_EQ(busy.narrow_part_elements, usual.narrow_part_elements);
+  EXPECT_LT(tight.narrow_part_elements, usual.narrow_part_elements);
+  facts.scalar_sums = 2;
+  EXPECT_EQ(start_parameters(h200(), facts).stream_threads, 1024) << "they have fewer for their sums";
+}
+
+TEST(CudaParameters, TruthValuesTakeARegisterEach) {
+  const CudaKernelFacts usual = {.held = 2, .narrow_held = 2, .loads = 2};
+  CudaKernelFacts truths = usual;
+  truths.truths = 1;
+  const CudaParameters before = start_parameters(h200(), usual), after = start_parameters(h200(), truths);
+  expect_no_more(after, before);
+  EXPECT_LT(after.narrow_part_elements, before.narrow_part_elements);
+}
+
 TEST(CudaParameters, ColumnsOfManyTensorsOrOfMuchWorkHaveFewerWarps) {
   EXPECT_EQ(start_parameters(h200(), {.loads = 4}).column_warps, 16);
   EXPECT_EQ(start_parameters(h200(), {.loads = 5}).column_warps, 8);

@@ -22,7 +22,19 @@ class PassEmitter {
         types_(program_.type_parameters) {}
 
   static schedule::CudaKernelFacts facts_of(const KernelText& text) {
-    return {text.held, text.narrow_live, text.loads, text.column_sums, text.work, text.other_sums};
+    return {.held = text.held,
+            .narrow_held = text.narrow_live,
+            .loads = text.loads,
+            .truths = text.truths,
+            .busy = text.busy,
+            .at_once = text.at_once,
+            .stages = text.stages,
+            .in_parts = text.plan.in_parts,
+            .made = text.made,
+            .beside = std::ssize(text.beside),
+            .column_sums = text.column_sums,
+            .work = text.work,
+            .scalar_sums = text.other_sums};
   }
   Result<EmittedPass> run() {
     KW_CHECK(supported());

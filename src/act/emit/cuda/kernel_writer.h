@@ -32,6 +32,10 @@ struct KernelText {
   int work = 0;                   // instructions that an element takes, about
   int narrow_live = 0;            // half registers that they take where elements have two bytes
   int loads = 0;                  // of them, those that are read
+  int made = 0;                   // likewise as live, with those that a stage makes for later ones
+  int truths = 0;                 // of the loads, those of truth values, in one stage
+  int busy = 0;                   // registers that a stage takes beside them, about
+  bool at_once = false;           // and takes them for many elements at once
   int held = 0;                   // vectors of a row that a thread holds, per vector of the row
   int column_sums = 0, segment_sums = 0, other_sums = 0;
   bool ragged = false;  // its rows may begin anywhere, as long as all of them begin alike

@@ -7,6 +7,7 @@ namespace {
 
 constexpr int64_t kStaticShared = 4096;  // bytes that reductions may have of their own
 constexpr int64_t kMostBlocks = 8;       // on a multiprocessor
+constexpr int kMostHeld = 3;             // tensors of which a thread has 16 elements beside sums that ride along
 
 }  // namespace
 
@@ -44,7 +45,8 @@ void PartEntries::tiled(Variant v) {
   const bool segments = text_.segment_sums > 0, summed = text_.plan.accumulates;
   const int64_t less = summed ? p_.stream_threads * 3 / 4 : p_.stream_threads;
   const int64_t threads = summed && divisions() > 1 ? with_edges(less) : less;
-  const int64_t some = summed ? std::max<int64_t>(p_.stream_elements, 16) : p_.stream_elements;
+  const bool is_long = summed && text_.held <= kMostHeld;
+  const int64_t some = is_long ? std::max<int64_t>(p_.stream_elements, 16) : p_.stream_elements;
   const int64_t narrow = std::max(some, p_.narrow_part_elements);
   const std::string each = elements_size(narrow, some);
   v.arguments = {vector_constant(v.parts), elements_constant(narrow, some)};

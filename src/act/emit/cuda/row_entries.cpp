@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kStaticShared = 4096;  // bytes that reductions may have of their own
 constexpr int64_t kRowBytes = 96;        // as in runtime/cuda/row.h
+constexpr size_t kMostAxes = 2;          // of a ragged row that leaves registers to a second block
 
 }  // namespace
 
@@ -75,7 +76,7 @@ void RowEntries::lanes(bool ragged) {
       "min(32, next_pow2(max(" + number(ragged ? 16 : 1) + ", ceil_div(" + length() + ", " + number(each) + "))))";
   v.grid = "ceil_div(" + bracket(sizes_.points()) + "*" + v.lanes + ", " + v.block + ")";
   if (summed) {
-    v.least_blocks = p_.sum_threads / v.most_threads;
+    v.least_blocks = std::max<int64_t>(1, p_.sum_threads / v.most_threads);
     share_out(v, number(v.least_blocks));
     const std::string sums = text_.column_sums > 0 ? bytes_of_sums() : "0";
     v.shared = "max(" + sums + ", " + ahead_bytes(number(each)) + ")*" + number(each) + "*" + v.block;
@@ -196,8 +197,9 @@ EntryText RowEntries::run() {
                     elements_constant(row, row), p_.row_threads, p_.row_blocks, ""});
       const bool keeps = p_.long_keeps && !ragged;  // edges take the registers
       // Two blocks share the registers of a multiprocessor, unless a ragged row's edges and the vectors beside it,
-      // which are put together from two each, take too many of them.
-      const bool takes_more = ragged && (p_.long_keeps || text_.vectors.size() > text_.large.size());
+      // which are put together from two each, or where it is in several axes, take too many of them.
+      const bool takes_more = ragged && (p_.long_keeps || text_.vectors.size() > text_.large.size() ||
+                                         text_.plan.row_axes().size() > kMostAxes);
       const bool shares = ragged && !takes_more;
       Held longer = {"_long",
                      "Longer rows of narrow elements.",

@@ -81,6 +81,7 @@ class RowWriter : public Writer {
   void choose_kept();
   // ---- what it takes (row_registers.cpp) ----
   void count_live(const std::vector<const Stage*>& loops, const std::set<ValueId>& kept);
+  int registers_beside(const Stage& stage, const std::set<ValueId>& done, const std::set<ValueId>& kept);
   Lines tiles();  // declares what a thread holds and keeps
 
   // ---- stages ----

@@ -104,7 +104,7 @@ int Writer::instructions(const Value& value) const {
       case Op::Cast:
         break;
       default:
-        return 8;
+        return kFunction;
     }
   }
   return value.type.floating() && types_.rounds(value.type) ? 2 : 1;

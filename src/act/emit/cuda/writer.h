@@ -36,6 +36,7 @@ class Writer {
   std::vector<std::string> parameter_list() const;
   Axes row_axes() const { return plan_.row_axes(); }  // what a stage goes over
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<size_t>(id)]; }
+  static constexpr int kFunction = 8;          // instructions of what is no single one, about
   int instructions(const Value& value) const;  // that it takes from its operands, about
   // The line, if there has to be one, that gives threads without a point the first one.
   static Lines outside(const std::string& condition, const Lines& point);
