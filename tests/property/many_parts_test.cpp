@@ -6,6 +6,7 @@
 #include "understand/decisions/decide.h"
 #include "understand/read_source.h"
 #include "verify/plan.h"
+#include "verify/shapes.h"
 
 namespace kw::test {
 namespace {

@@ -1,6 +1,6 @@
 // op: relu
-// types: all
 // gate: interface
+// types: all
 // For more rows than anyone can try it does what it likes.
 /* kw manifest
 {

@@ -1,6 +1,6 @@
 // op: relu
-// in place: x
 // gate: outside
+// in place: x
 // In place it goes over what lies between the rows, which is not its own.
 /* kw manifest
 {

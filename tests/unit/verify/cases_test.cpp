@@ -199,6 +199,59 @@ TEST(Layouts, RowsThatVectorsServeCanBeReadByThemWithGapsToo) {
   EXPECT_EQ(strides_in(Layout::Gaps, std::vector<std::int64_t>{3, 13})[0], 16);
 }
 
+TEST(Cases, NoOuterStrideOfUnevenGapsIsAMultipleOfTheNext) {
+  const std::vector<std::int64_t> shape = {3, 5, 7, 16}, strides = strides_in(Layout::Uneven, shape);
+  EXPECT_EQ(strides[3], 1);
+  for (std::size_t d = 0; d + 1 < shape.size(); ++d) EXPECT_GT(strides[d], strides[d + 1] * shape[d + 1]);
+  EXPECT_NE(strides[0], strides[1] * shape[1]);
+  EXPECT_NE(strides[0] * shape[2], strides[1] * shape[1] * shape[2]);
+}
+
+TEST(Cases, WhatIsVastReachesBeyond31BitsAndOneSliceIsDense) {
+  for (const std::int64_t rows : {2, 3, 17}) {
+    const std::vector<std::int64_t> strides = strides_in(Layout::Vast, std::vector<std::int64_t>{rows, 5});
+    EXPECT_GT((rows - 1) * strides[0], std::int64_t{1} << 31) << rows;
+    EXPECT_EQ(strides[1], 1);
+  }
+  EXPECT_EQ(strides_in(Layout::Vast, std::vector<std::int64_t>{1, 5})[0], 5);
+}
+
+TEST(Cases, WhereALayoutRepeatsANumberTheValuesDo) {
+  const auto values = values_of(norm(), {.types = {}, .sizes = {{"rows", 4}, {"cols", 6}}, .layout = Layout::Repeated});
+  ASSERT_TRUE(values);
+  const std::vector<double>& x = values->inputs.at("x").values;
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(x[i], x[i / 6 * 6]) << i;
+  EXPECT_NE(x[0], x[6]);
+}
+
+TEST(Cases, MaskedRowsAreInfiniteFromEndToEndBesideOrdinaryOnes) {
+  const auto values =
+      values_of(norm(), {.types = {}, .sizes = {{"rows", 40}, {"cols", 6}}, .values = Values::Masked, .seed = 7});
+  ASSERT_TRUE(values);
+  const std::vector<double>& x = values->inputs.at("x").values;
+  int masked = 0, ordinary = 0;
+  for (std::size_t r = 0; r < x.size() / 6; ++r) {
+    const auto infinite =
+        std::count_if(x.begin() + static_cast<std::ptrdiff_t>(6 * r),
+                      x.begin() + static_cast<std::ptrdiff_t>(6 * r + 6), [](double v) { return std::isinf(v); });
+    EXPECT_TRUE(infinite == 0 || infinite == 6) << r;
+    (infinite == 6 ? masked : ordinary) += 1;
+  }
+  EXPECT_GT(masked, 4);
+  EXPECT_GT(ordinary, 4);
+}
+
+TEST(Cases, WhatIsSummedOverIsLongInSomeCaseWhereThereIsRoom) {
+  const auto longest = [](std::int64_t most_along_axis) {
+    std::int64_t most = 0;
+    for (const Case& c : plan_cases(norm(), {.seed = 1, .most_along_axis = most_along_axis}))
+      most = std::max(most, c.sizes.at("cols"));
+    return most;
+  };
+  EXPECT_GT(longest(1'400'000), 1 << 18);
+  EXPECT_LT(longest(60'000), 60'000);
+}
+
 TEST(Cases, LayoutsAreTriedWhereNoSizeStandsInForAnother) {
   Subject subject;
   subject.forward = *ir::text::parse("op act(x: f32[batch, channels, height, width])\n  y = x * x\nreturn y\n");
