@@ -8,6 +8,7 @@
 #include <future>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -36,7 +37,7 @@ constexpr std::int64_t kMostElementsInARow = 60'000;    // of a call that others
 constexpr std::int64_t kMostAlongAxis = 1'400'000;      // of a call for a long axis' sake
 constexpr std::int64_t kMostAlongAxisWatched = 60'000;  // likewise, where every access is watched
 constexpr std::int64_t kMostThreadsWatched = 500'000;   // likewise, of all its launches
-constexpr std::size_t kMostCallsOfUnreached = 12;       // of each kernel that no call has chosen
+constexpr std::size_t kMostAloneOfAKind = 2;            // of each kernel that no call has chosen
 constexpr int kLongerPast31Bits = 12;  // than another call may take: the host fills and reads gigabytes
 
 std::uint64_t fresh_seed() {
@@ -80,12 +81,8 @@ class Judge {
     if (subject_.manifest.target != kernel::Target::Triton)
       cases.most_along_axis = emulated ? kMostAlongAxisWatched : kMostAlongAxis;
     if (emulated) cases.most_threads = kMostThreadsWatched;
-    const std::vector<kernel::Pass>& passes = subject_.manifest.passes;
-    cases.vast = subject_.manifest.target == kernel::Target::Cpu &&
-                 std::none_of(passes.begin(), passes.end(), [](const kernel::Pass& pass) {
-                   return std::any_of(pass.buffers.begin(), pass.buffers.end(),
-                                      [](const kernel::Buffer& buffer) { return !buffer.alias.empty(); });
-                 });
+    cases.may_overlap = !writes_over_an_input();
+    cases.vast = subject_.manifest.target == kernel::Target::Cpu && cases.may_overlap;
     const std::vector<Case> plan = plan_cases(subject_, cases);
     const std::vector<kernel::TypeBinding> mixtures = type_mixtures(subject_, cases.only_own_types);
     if (plan.empty()) {
@@ -111,12 +108,11 @@ class Judge {
     Builds builds(*compiler, subject_.manifest, subject_.files, mixtures);
     if (options_.check_oracle) KW_CHECK(look_at_gradient(plan));
     KW_CHECK(run_cases(plan, builds, runners));
-    if (record_.report.passed() && subject_.from_outside)
-      KW_CHECK(look_at_calls_in_a_row(mixtures[0], builds, runners));
+    if (record_.report.passed() && subject_.from_outside) KW_CHECK(look_at_calls_in_a_row(mixtures[0], builds));
     if (record_.report.passed() && !emulated)
       KW_CHECK(look_at_large(kPastTheCache, mixtures[0], builds.of(mixtures[0]), *runners.first));
     if (record_.report.passed() && !emulated) KW_CHECK(look_past_31_bits(mixtures, builds));
-    if (record_.report.passed()) KW_CHECK(look_at_unreached(plan, builds, runners));
+    if (record_.report.passed()) KW_CHECK(look_at_unreached(plan, builds, runners, emulated));
     KW_CHECK(look_through_the_sanitizer(builds, emulated));
     KW_CHECK(look_through_the_emulation(emulated));
     record_.report.compile_seconds = builds.seconds();
@@ -126,6 +122,17 @@ class Judge {
     record_.verdict(Gate::Torch) = std::move(asked.verdict);
     record_.verdict(Gate::Strides) = std::move(asked.strides);
     return {};
+  }
+
+  bool writes_over_an_input() const {
+    const auto takes_an_input = [](const kernel::Pass& pass) {
+      return std::any_of(pass.buffers.begin(), pass.buffers.end(), [&](const kernel::Buffer& buffer) {
+        const kernel::Buffer* of = buffer.alias.empty() ? nullptr : pass.find(buffer.alias);
+        return of != nullptr && of->role == kernel::Role::Input;
+      });
+    };
+    const std::vector<kernel::Pass>& passes = subject_.manifest.passes;
+    return std::any_of(passes.begin(), passes.end(), takes_an_input);
   }
 
   // A GPU that is not there is emulated.
@@ -226,7 +233,8 @@ class Judge {
       record_.fail(finding, c.text());
       beyond |= finding.gate == Gate::Error;
     }
-    for (const OutputError& error : outcome.errors) record_.add(error, c.values);
+    for (const OutputError& error : outcome.errors)
+      record_.add(error, c.cotangents == Values::Ordinary ? c.values : c.cotangents);
     if (!options_.brief) KW_CHECK(look_at_casting(c, answer.values, answer.expected, outcome, beyond));
     return outcome.findings.empty();
   }
@@ -335,7 +343,7 @@ class Judge {
 
   // One call after another in the same processes, each of another size: what a kernel keeps of a call, such as scratch
   // memory, is too small or too old for the next. Each was right in a process of its own.
-  Status look_at_calls_in_a_row(const kernel::TypeBinding& types, Builds& builds, Runners& runners) {
+  Status look_at_calls_in_a_row(const kernel::TypeBinding& types, Builds& builds) {
     const auto elements = [&](std::size_t i) { return most_elements(subject_, served_[i].first->sizes); };
     std::map<std::string, std::pair<std::size_t, std::size_t>> ends;  // by kernel: the smallest call, and the largest
     for (std::size_t i = 0; i < served_.size(); ++i) {
@@ -356,12 +364,13 @@ class Judge {
     if (calls.size() < 2) return {};
     calls.push_back(calls.front());
     KW_TRY(const device::CompiledSet kernels, builds.of(types));
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      const Case& c = *served_[calls[i]].first;
+    KW_TRY(Runners runners, open());  // nobody else meets their processes
+    for (const std::size_t i : calls) {
+      const Case& c = *served_[i].first;
       options_.step("after other sizes: " + c.text());
       KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
       Trial trial(subject_, runners);
-      const TrialCall call{c.types, answer->values, c.layout, c.at_start, i + 1 < calls.size()};
+      const TrialCall call{c.types, answer->values, c.layout, c.at_start, true};
       KW_TRY(const TrialOutcome outcome, trial.run(call, answer->expected, kernels));
       for (const Finding& finding : outcome.findings)
         record_.fail({Gate::Fresh, "wrong after calls of other sizes in the same process: " + finding.message},
@@ -373,8 +382,10 @@ class Judge {
   }
 
   // A kernel that no call has chosen, since another one before it serves them all: alone, it has to be right wherever
-  // its guards admit a call. One that is reached by nothing has not been judged.
-  Status look_at_unreached(const std::vector<Case>& plan, Builds& builds, Runners& runners) {
+  // its guards admit a call. One that is reached by nothing has not been judged. The emulation, and Triton's
+  // interpreter, reach less than a GPU does: there it is a note.
+  Status look_at_unreached(const std::vector<Case>& plan, Builds& builds, Runners& runners, bool emulated) {
+    const bool must_be_reached = subject_.from_outside && !options_.cases.only_own_types && !emulated;
     for (std::size_t p = 0; p < subject_.manifest.passes.size(); ++p)
       for (std::size_t s = 0; s < subject_.manifest.passes[p].steps.size(); ++s) {
         const std::vector<kernel::Entry>& entries = subject_.manifest.passes[p].steps[s].entries;
@@ -384,9 +395,9 @@ class Judge {
           Subject without = subject_;
           auto& left = without.manifest.passes[p].steps[s].entries;
           left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(e));
-          KW_CHECK(run_unreached(without, symbol, plan, builds, runners));
-          if (!record_.report.passed()) return {};
-          if (subject_.from_outside && !options_.cases.only_own_types && !record_.called.contains(symbol))
+          KW_TRY(const bool good, run_alone(without, symbol, plan, builds, runners));
+          if (!good) return {};
+          if (must_be_reached && !record_.called.contains(symbol))
             record_.fail(
                 {Gate::Interface, symbol + " has not been judged: its guards admit no call that can be made here"}, "");
         }
@@ -394,25 +405,27 @@ class Judge {
     return {};
   }
 
-  Status run_unreached(const Subject& without, const std::string& symbol, const std::vector<Case>& plan, Builds& builds,
-                       Runners& runners) {
-    std::set<std::pair<kernel::Sizes, Layout>> tried;
+  // A few cases of each kind.
+  Result<bool> run_alone(const Subject& without, const std::string& symbol, const std::vector<Case>& plan,
+                         Builds& builds, Runners& runners) {
+    std::map<std::tuple<kernel::TypeBinding, Layout, Values, Values>, std::size_t> tried;
     for (const Case& c : plan) {
-      if (c.many_blocks || tried.contains({c.sizes, c.layout})) continue;
+      const auto kind = std::tuple(c.types, c.layout, c.values, c.cotangents);
+      if (c.many_blocks || tried[kind] >= kMostAloneOfAKind) continue;
       if (!reached(without, c.sizes, c.types, runners.first->machine(), c.layout).contains(symbol)) continue;
-      tried.insert({c.sizes, c.layout});
       options_.step(symbol + " alone: " + c.text());
       KW_TRY(const std::shared_ptr<const Answer> answer, answer_to(c, 0));
       KW_TRY(const device::CompiledSet kernels, builds.of(c.types));
       Trial trial(without, runners);
       KW_TRY(const TrialOutcome outcome,
              trial.run({c.types, answer->values, c.layout, c.at_start}, answer->expected, kernels));
+      if (!outcome.refused.empty()) continue;
+      ++tried[kind];
       for (const Finding& finding : outcome.findings) record_.fail(finding, symbol + " alone: " + c.text());
-      if (!outcome.findings.empty()) return {};
+      if (!outcome.findings.empty()) return false;
       record_.called.insert(outcome.called.begin(), outcome.called.end());
-      if (tried.size() >= kMostCallsOfUnreached) return {};
     }
-    return {};
+    return true;
   }
 
   // The calls that reach every kernel, put to other runners: how many kernels they reach.

@@ -34,7 +34,8 @@ std::vector<Finding> launches_too_large(const Subject& subject, const kernel::Ty
         if (!admits(subject, sizes, kMostElements)) continue;
         for (const kernel::Pass& pass : subject.manifest.passes)
           for (const PlannedLaunch& planned : planned_launches(subject, pass, sizes, types, machine)) {
-            const Status possible = device::check_launch(*planned.entry, planned.shape);
+            const Status possible = planned.shape ? device::check_launch(*planned.entry, *planned.shape)
+                                                  : Status(Failure(planned.shape.error()));
             if (possible || !told.insert(planned.entry->symbol).second) continue;
             findings.push_back(
                 {Gate::Runs, fmt::format("{}: {} where {}", pass.name, possible.error().message, text_of(sizes))});

@@ -18,8 +18,8 @@ enum class Layout : std::uint8_t {
   Expanded,      // the first dimension has stride 0: one slice, seen many times
   Mixed,         // every second tensor of the call is dense, those between have gaps, and are transposed if they can be
   Repeated,      // the last dimension has stride 0: one number, seen all along a row
-  Uneven,        // every dimension has a gap of its own behind it: no outer stride is a multiple of the next
-  Vast,          // the slices of the first dimension are so far apart that 31 bits do not count the elements between
+  Uneven,        // every dimension has a gap of its own behind it: no outer stride is what sizes make of the next
+  Vast,          // 31 bits do not count the elements between the first slice of the first dimension and the last
   ChannelsLast,  // dense, with dimension 1 innermost; what has less than four dimensions is dense
 };
 // Those in which kernels are called, everywhere; channels-last is one more order of dimensions to them, and a format to

@@ -15,7 +15,7 @@ namespace {
 using ir::DType;
 using kernel::Sizes;
 
-constexpr std::int64_t kMostValues = 20'000'000;  // that the interpreter computes for one long sum
+constexpr std::int64_t kQuickValues = 20'000'000;  // that the interpreter computes in a moment
 
 int narrowest_bytes(const kernel::TypeBinding& types) {
   int bytes = ir::info(DType::F32).bytes;
@@ -112,10 +112,12 @@ class Plan {
 
   void add_layouts() {
     for (const Sizes& shape : few_) {
-      for (const Layout layout : kLayouts)
-        if (layout != Layout::Dense) add({.sizes = shape, .layout = layout});
-      if (options_.vast) add({.sizes = shape, .layout = Layout::Vast});
+      for (const Layout layout : kLayouts) {
+        const bool overlaps = layout == Layout::Expanded || layout == Layout::Repeated;
+        if (layout != Layout::Dense && (options_.may_overlap || !overlaps)) add({.sizes = shape, .layout = layout});
+      }
     }
+    if (options_.vast && !few_.empty()) add({.sizes = few_[0], .layout = Layout::Vast});
     // A kernel may be reached by plain tensors in one shape, and by others in another.
     for (const Layout layout : {Layout::Gaps, Layout::Misaligned})
       for (const Sizes& shape :
@@ -265,8 +267,8 @@ class Plan {
       break;
     }
     // What is not summed over is longer still in the large call. More than a million terms, or, where the math has many
-    // values, as many as the interpreter does quickly.
-    const std::int64_t quick = kMostValues / static_cast<std::int64_t>(subject_.math().nodes.size());
+    // values, fewer.
+    const std::int64_t quick = kQuickValues / static_cast<std::int64_t>(subject_.math().nodes.size());
     Sizes longest_sum = fitted(subject_, name, quick > 1'300'021 ? 1'300'021 : 300'007, 1);
     if (is_reduced(subject_.math(), name) && admits(subject_, longest_sum, options_.most_along_axis))
       add({.types = most_exact(mixtures_), .sizes = std::move(longest_sum)});

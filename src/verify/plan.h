@@ -19,6 +19,7 @@ struct CaseOptions {
   std::int64_t most_in_parts = 0;        // likewise, of one with parts of a sum from many blocks
   std::int64_t most_along_axis = 0;      // likewise, of one whose only purpose is that an axis is long
   std::int64_t most_threads = 0;         // that such a call may launch; 0: any number
+  bool may_overlap = true;               // elements of a tensor may be one number in memory: it is only read
   bool vast = false;                     // tensors may take far more addresses than memory
   kernel::Machine machine;               // that decides which kernels a shape reaches
   bool only_own_types = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "device/program.h"
 #include "verify/shapes.h"
 #include "verify/trial.h"
 
@@ -265,17 +266,17 @@ std::vector<kernel::Sizes> shapes_of_many_parts(const Subject& subject, const ke
 
 namespace {
 
-Status add_planned(const Subject& subject, const kernel::Pass& pass, const kernel::Sizes& sizes,
-                   const kernel::TypeBinding& types, const kernel::Machine& machine,
-                   std::vector<PlannedLaunch>& launches) {
+Result<std::vector<PlannedLaunch>> plan_launches(const Subject& subject, const kernel::Pass& pass,
+                                                 const kernel::Sizes& sizes, const kernel::TypeBinding& types,
+                                                 const kernel::Machine& machine) {
+  KW_CHECK(kernel::check_constraints(subject.manifest, sizes));
   KW_TRY(kernel::Facts facts, facts_of(subject, pass, sizes, types, machine, Layout::Dense));
+  std::vector<PlannedLaunch> launches;
   for (const kernel::Step& step : pass.steps) {
     KW_TRY(const kernel::Entry* entry, kernel::choose_next(step, facts));
-    if (entry == nullptr) continue;
-    KW_TRY(const kernel::LaunchShape shape, kernel::launch_of(*entry, facts));
-    launches.push_back({entry, shape});
+    if (entry != nullptr) launches.push_back({entry, kernel::launch_of(*entry, facts)});
   }
-  return {};
+  return launches;
 }
 
 }  // namespace
@@ -283,9 +284,7 @@ Status add_planned(const Subject& subject, const kernel::Pass& pass, const kerne
 std::vector<PlannedLaunch> planned_launches(const Subject& subject, const kernel::Pass& pass,
                                             const kernel::Sizes& sizes, const kernel::TypeBinding& types,
                                             const kernel::Machine& machine) {
-  std::vector<PlannedLaunch> launches;
-  static_cast<void>(add_planned(subject, pass, sizes, types, machine, launches));  // those before one that serves none
-  return launches;
+  return plan_launches(subject, pass, sizes, types, machine).value_or(std::vector<PlannedLaunch>());
 }
 
 std::int64_t threads_launched(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
@@ -293,9 +292,9 @@ std::int64_t threads_launched(const Subject& subject, const kernel::Sizes& sizes
   std::int64_t threads = 0;
   for (const kernel::Pass& pass : subject.manifest.passes)
     for (const PlannedLaunch& planned : planned_launches(subject, pass, sizes, types, machine)) {
-      std::int64_t one = 1;
-      for (std::size_t i = 0; i < 3; ++i) one *= planned.shape.grid[i] * planned.shape.block[i];
-      threads += one;
+      if (!planned.shape || !device::check_launch(*planned.entry, *planned.shape)) continue;
+      const auto& [grid, block] = std::pair(planned.shape->grid, planned.shape->block);
+      threads += grid[0] * grid[1] * grid[2] * (block[0] * block[1] * block[2]);
     }
   return threads;
 }
@@ -313,11 +312,12 @@ std::vector<kernel::Sizes> shapes_at_edges(const Subject& subject, const kernel:
         for (std::int64_t size = power - kBefore; size <= power + 1; ++size) {
           const kernel::Sizes sizes = fitted(subject, symbol, size, kOthers);
           if (sizes.at(symbol) != size || !is_small(subject, sizes, most)) continue;
+          const std::vector<PlannedLaunch> launches = planned_launches(subject, pass, sizes, types, machine);
+          if (launches.empty()) continue;
           Launched here;  // blocks, where rows or the like are cut into pieces
-          for (const PlannedLaunch& planned : planned_launches(subject, pass, sizes, types, machine))
-            if (planned.entry->launch.grid[0].find("ceil_div") != std::string::npos)
-              here[planned.entry->symbol] = planned.shape.grid[0];
-          if (here.empty()) continue;
+          for (const PlannedLaunch& planned : launches)
+            if (planned.shape && planned.entry->launch.grid[0].find("ceil_div") != std::string::npos)
+              here[planned.entry->symbol] = planned.shape->grid[0];
           std::set<std::string> same;
           for (const auto& [entry, blocks] : here) {
             const auto last = before.find(entry);

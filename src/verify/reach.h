@@ -18,10 +18,10 @@ namespace kw::verify {
 std::set<std::string> reached(const Subject& subject, const kernel::Sizes& sizes, const kernel::TypeBinding& types,
                               const kernel::Machine& machine, Layout layout = Layout::Dense);
 
-// What a pass would launch for dense tensors of these sizes, as far as its steps serve them.
+// What a pass would launch for dense tensors of these sizes; nothing where it does not serve them.
 struct PlannedLaunch {
   const kernel::Entry* entry = nullptr;
-  kernel::LaunchShape shape;
+  Result<kernel::LaunchShape> shape;
 };
 std::vector<PlannedLaunch> planned_launches(const Subject& subject, const kernel::Pass& pass,
                                             const kernel::Sizes& sizes, const kernel::TypeBinding& types,

@@ -200,20 +200,26 @@ class PassTrial {
     }
     facts.machine = runners_.first->machine();
     for (const Buffer& buffer : pass.buffers) KW_CHECK(place(ready, buffer));
-    KW_CHECK(ready.arena.allocate());
+    if (const Status allocated = ready.arena.allocate(); !allocated) {
+      if (call_.layout != Layout::Vast) return Failure(allocated.error());
+      outcome_.refused = pass.name + ": " + allocated.error().message;  // a process may have fewer addresses
+      return std::nullopt;
+    }
     facts.tensors = ready.arena.tensors();
     for (const Buffer& buffer : pass.buffers)
       if (buffer.role == Role::Output && !shape_is_right(pass, buffer, facts.tensors.at(buffer.name)))
         return std::nullopt;
     kernel::Facts known = facts;
+    std::set<std::string> called;
     for (const kernel::Step& step : pass.steps) {
       const auto entry = kernel::choose_next(step, known);
       if (!entry) {
         outcome_.refused = pass.name + ": " + entry.error().message;
         return std::nullopt;
       }
-      if (*entry != nullptr) outcome_.called.insert((*entry)->symbol);
+      if (*entry != nullptr) called.insert((*entry)->symbol);
     }
+    outcome_.called.merge(called);
     auto first = runners_.first->prepare(pass, kernels_, facts);
     if (!first && first.error().kind == ErrorKind::GateFailed) {  // it was compiled only now
       outcome_.findings.push_back({Gate::Builds, first.error().message});

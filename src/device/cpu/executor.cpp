@@ -28,8 +28,9 @@ struct ReadyCall {
   Shim shim = nullptr;
   std::vector<RawSlot> slots;
   FillCall fill;
-  emulate::Attach attach = nullptr;  // of an emulated kernel
-  ReadSettings settings = nullptr;   // of another
+  emulate::Attach attach = nullptr;   // of an emulated kernel
+  const int* most_threads = nullptr;  // that it may be launched with, where it says so
+  ReadSettings settings = nullptr;    // of another
   KernelCall kernel;
 };
 struct ReadyProgram {
@@ -80,13 +81,8 @@ ReadyProgram ready(const Program& program, const Mapping& mapping, Libraries& li
       out.kernel = kernel;
     }
     if (ready.emulation) {
-      const int* most =
+      out.most_threads =
           libraries.find_if_there<const int*>(kernel.library, emulate::most_threads_symbol(kernel.symbol));
-      const auto [x, y, z] = kernel.launch->block;
-      if (most != nullptr && x * y * z > *most) {
-        error = fmt::format("a launch of {} threads, where KW_KERNEL gives it at most {}", x * y * z, *most);
-        return {};
-      }
     } else {
       out.settings = libraries.find_if_there<ReadSettings>(kernel.library, kSettingsSymbol);
     }
@@ -162,7 +158,8 @@ class CpuExecutor final : public Executor {
       situation.call = static_cast<int>(i);
       const ReadyCall& call = program.calls[i];
       if (call.attach != nullptr) {
-        finding = program.emulation->launch(call.kernel, call.attach, call_shim, &call);
+        finding = too_many_threads(call);
+        if (!finding) finding = program.emulation->launch(call.kernel, call.attach, call_shim, &call);
         if (finding) break;
       } else if (call.shim != nullptr) {
         finding = watched && call.settings != nullptr ? run_watched(call) : run_plainly(call);
@@ -179,6 +176,13 @@ class CpuExecutor final : public Executor {
     answer.wrong = finding->name + ": " + finding->words;
     answer.program = index;
     answer.call = static_cast<int>(i);  // as many as there are: at the end
+  }
+
+  static std::optional<emulate::Finding> too_many_threads(const ReadyCall& call) {
+    const auto [x, y, z] = call.kernel.launch->block;
+    if (call.most_threads == nullptr || x * y * z <= *call.most_threads) return std::nullopt;
+    return emulate::Finding{"too many threads", fmt::format("a launch of {}, where KW_KERNEL gives it at most {}",
+                                                            x * y * z, *call.most_threads)};
   }
 
   static std::optional<emulate::Finding> run_plainly(const ReadyCall& call) {

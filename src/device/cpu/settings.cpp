@@ -36,6 +36,10 @@ extern "C" __attribute__((visibility("default"))) void )") +
   {
 #if defined(__x86_64__)
     modes += static_cast<long long>(_mm_getcsr() & 0xffc0u) + (static_cast<long long>(std::fegetround()) << 20);
+#elif defined(__aarch64__)
+    unsigned long long control;
+    asm volatile("mrs %0, fpcr" : "=r"(control));
+    modes += static_cast<long long>(control);
 #else
     modes += std::fegetround();
 #endif

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <set>
 
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "device/cpu/compile.h"
 #include "device/cpu/shim.h"
+#include "device/emulate/launch_bounds.h"
 #include "device/emulate/run.h"
 #include "kernel/layout.h"
 
@@ -55,29 +56,16 @@ std::string attachment() {
       fmt::format("void {}(kw::emulate::Engine* engine) {{ kw::emulate::engine = engine; }}", kAttachSymbol));
 }
 
-// Where an argument of a macro ends that begins here: at a comma or a parenthesis of its own.
-std::size_t end_of_argument(std::string_view text, std::size_t at) {
-  for (int depth = 0; at < text.size(); ++at) {
-    if (text[at] == '(') ++depth;
-    if (depth == 0 && (text[at] == ',' || text[at] == ')')) break;
-    if (text[at] == ')') --depth;
-  }
-  return at;
-}
-
-// Of each kernel that is written as "KW_KERNEL(threads, blocks) void name(": a constant that holds its threads.
-std::string launch_bounds(std::string_view source) {
-  constexpr std::string_view kKernel = "KW_KERNEL(", kResult = "void ";
+// Of each kernel that says how many threads it may have: a constant that holds them.
+std::string bounds_of(const kernel::Manifest& manifest, const std::string& source) {
+  std::set<std::string> called;
+  for (const kernel::Pass& pass : manifest.passes)
+    for (const kernel::Step& step : pass.steps)
+      for (const kernel::Entry& entry : step.entries) called.insert(entry.symbol);
   std::string all;
-  for (std::size_t at = source.find(kKernel); at != source.npos; at = source.find(kKernel, at + 1)) {
-    const std::size_t first = at + kKernel.size(), comma = end_of_argument(source, first);
-    const std::size_t close = end_of_argument(source, std::min(comma + 1, source.size()));
-    const std::string_view rest = trim(source.substr(std::min(close + 1, source.size())));
-    if (!rest.starts_with(kResult)) continue;
-    const std::string name(trim(rest.substr(kResult.size(), rest.find('(') - kResult.size())));
-    all += exported(fmt::format("const int {} = ({});", most_threads_symbol(cpu::shim_symbol(name)),
-                                source.substr(first, comma - first)));
-  }
+  for (const auto& [name, threads] : launch_bounds(source))
+    if (called.contains(name))
+      all += exported(fmt::format("const int {} = ({});", most_threads_symbol(cpu::shim_symbol(name)), threads));
   return all;
 }
 
@@ -122,7 +110,7 @@ class EmulatedDevice final : public Device {
     cpu::CompileOptions compile;
     compile.flags = options_.sanitize ? sanitizing_flags() : flags();
     compile.runtime = {"runtime/cuda/", "runtime/emulate/"};
-    compile.after = [](const std::string& source) { return attachment() + launch_bounds(source); };
+    compile.after = [&manifest](const std::string& source) { return attachment() + bounds_of(manifest, source); };
     auto built = cpu::compile(manifest, sources, types, compiler_, cache_, compile);
     if (!built && is_plain_cuda(sources))
       built.error().message +=

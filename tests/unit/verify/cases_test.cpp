@@ -199,12 +199,10 @@ TEST(Layouts, RowsThatVectorsServeCanBeReadByThemWithGapsToo) {
   EXPECT_EQ(strides_in(Layout::Gaps, std::vector<std::int64_t>{3, 13})[0], 16);
 }
 
-TEST(Cases, NoOuterStrideOfUnevenGapsIsAMultipleOfTheNext) {
+TEST(Cases, NoOuterStrideOfUnevenGapsIsWhatSizesMakeOfTheNext) {
   const std::vector<std::int64_t> shape = {3, 5, 7, 16}, strides = strides_in(Layout::Uneven, shape);
   EXPECT_EQ(strides[3], 1);
   for (std::size_t d = 0; d + 1 < shape.size(); ++d) EXPECT_GT(strides[d], strides[d + 1] * shape[d + 1]);
-  EXPECT_NE(strides[0], strides[1] * shape[1]);
-  EXPECT_NE(strides[0] * shape[2], strides[1] * shape[1] * shape[2]);
 }
 
 TEST(Cases, WhatIsVastReachesBeyond31BitsAndOneSliceIsDense) {
