@@ -406,21 +406,25 @@ def test_a_fallback_that_is_verified_is_what_there_is_from_then_on(kw, tmp_path)
     assert (folder / "act/cuda/soft_forward.cu").read_text() != plain
 
 
-BYTES = """op bytes_beside(x: i8[rows, cols], y: T[rows, cols], m: bool[rows, cols])
-  z = select(m, T(x) * y, y)
-  s = sum(x, cols)
-return z, s
+FIVE_SUMS = f"""op five_sums({", ".join(f"{name}: i64[rows, cols]" for name in "abcde")})
+  sa = sum(a, cols)
+  sb = sum(b, cols)
+  sc = sum(c, cols)
+  sd = sum(d, cols)
+  se = sum(e, cols)
+  y = a * sa + b * sb + c * sc + d * sd + e * se
+return y
 """
 
 
 def test_where_first_kernels_only_spill_the_same_family_is_tried_with_fewer_registers(kw, tmp_path):
     """No formula knows all that an op keeps in registers. A plan that is changed is tried anew."""
-    (tmp_path / "bytes_beside.kw").write_text(BYTES)
-    assert kw("understand", "bytes_beside.kw").returncode == 0
-    assert kw("approve", "bytes_beside", "--yes").returncode == 0
-    verify = ("verify", "bytes_beside", "--target", "cuda", "--own-types", "--no-timing", "--json")
+    (tmp_path / "five_sums.kw").write_text(FIVE_SUMS)
+    assert kw("understand", "five_sums.kw").returncode == 0
+    assert kw("approve", "five_sums", "--yes").returncode == 0
+    verify = ("verify", "five_sums", "--target", "cuda", "--own-types", "--no-timing", "--json")
     report = json.loads(kw(*verify).stdout)
-    folder = tmp_path / "kernels/bytes_beside"
+    folder = tmp_path / "kernels/five_sums"
     attempts = [json.loads(line) for line in (folder / "verify/attempts.jsonl").read_text().splitlines()]
     assert [(a["variant"], a["failed"]) for a in attempts] == [("as planned", ["builds"]), ("fewer registers", [])]
     assert report["passed"] and not any(row["spill_stored"] for row in report["kernels"])
@@ -431,12 +435,12 @@ def test_where_first_kernels_only_spill_the_same_family_is_tried_with_fewer_regi
     assert again["passed"] and again["kernel_hash"] == report["kernel_hash"]
     assert "the forward takes fewer registers: the plan's kernels did not pass builds" in again["notes"]
 
-    assert kw("set", "bytes_beside", "plan.forward=composed").returncode == 0
-    assert kw("act", "bytes_beside", "--target", "cuda", "--yes").returncode == 0
-    composed = (folder / "act/cuda/bytes_beside_forward.cu").read_text()
+    assert kw("set", "five_sums", "plan.forward=composed").returncode == 0
+    assert kw("act", "five_sums", "--target", "cuda", "--yes").returncode == 0
+    composed = (folder / "act/cuda/five_sums_forward.cu").read_text()
     (folder / "schedules.yaml").unlink()
-    assert kw("act", "bytes_beside", "--target", "cuda", "--yes").returncode == 0
-    assert (folder / "act/cuda/bytes_beside_forward.cu").read_text() == composed
+    assert kw("act", "five_sums", "--target", "cuda", "--yes").returncode == 0
+    assert (folder / "act/cuda/five_sums_forward.cu").read_text() == composed
 
 
 def test_a_row_that_tunes_another_family_is_no_fallback(kw, tmp_path):
