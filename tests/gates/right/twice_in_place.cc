@@ -48,7 +48,7 @@
 using T = KW_T;
 
 void twice_forward(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x0, std::int64_t x1,
-                  std::int64_t y0, std::int64_t y1) {
+                   std::int64_t y0, std::int64_t y1) {
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < cols; ++c) {
       const T v = x[r * x0 + c * x1];

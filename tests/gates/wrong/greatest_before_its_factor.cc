@@ -22,7 +22,6 @@ void hot_forward(const T* x, T* y, std::int64_t rows, std::int64_t cols, double 
     most *= s;
     double sum = 0;
     for (std::int64_t c = 0; c < cols; ++c) sum += double(std::exp(Wide(x[r * cols + c]) * s - most));
-    for (std::int64_t c = 0; c < cols; ++c)
-      y[r * cols + c] = T(std::exp(Wide(x[r * cols + c]) * s - most) / Wide(sum));
+    for (std::int64_t c = 0; c < cols; ++c) y[r * cols + c] = T(std::exp(Wide(x[r * cols + c]) * s - most) / Wide(sum));
   }
 }
