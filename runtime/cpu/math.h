@@ -13,10 +13,22 @@
 namespace kw {
 
 using std::abs;
-using std::ceil;
-using std::floor;
 using std::sqrt;
-using std::trunc;
+
+// Whole numbers are rounded already.
+#define KW_ROUNDING(name, of_floats)                    \
+  inline float name(float x) { return of_floats(x); }   \
+  inline double name(double x) { return of_floats(x); } \
+  template <class T>                                    \
+  inline T name(T x) {                                  \
+    static_assert(std::is_integral_v<T>);               \
+    return x;                                           \
+  }
+KW_ROUNDING(ceil, std::ceil)
+KW_ROUNDING(floor, std::floor)
+KW_ROUNDING(round_half_even, std::nearbyint)
+KW_ROUNDING(trunc, std::trunc)
+#undef KW_ROUNDING
 
 // Doubles: the C library's. The same names for floats are in the headers above.
 #define KW_OF_DOUBLE(name) \
@@ -44,6 +56,16 @@ KW_OF_DOUBLE(tanh)
 #undef KW_OF_DOUBLE
 inline double atan2(double y, double x) { return std::atan2(y, x); }
 inline double pow(double x, double y) { return std::pow(x, y); }
+// Whole numbers wrap around, as their products do; to a negative power none but 1 and -1 remain.
+template <class T>
+inline T pow(T x, T y) {
+  static_assert(std::is_integral_v<T>);
+  if (y < 0) return static_cast<T>(x == 1 ? 1 : x != T(-1) ? 0 : y % 2 == 0 ? 1 : -1);
+  uint64_t result = 1, factor = static_cast<uint64_t>(x);
+  for (uint64_t left = static_cast<uint64_t>(y); left != 0; left >>= 1, factor *= factor)
+    if (left & 1) result *= factor;
+  return static_cast<T>(result);
+}
 
 // What many numbers are divided by: x / Divisor(d) is x times the reciprocal of d, within 1.5 ulp. A d whose reciprocal
 // would leave the normal numbers is brought nearer to 1 first, and x likewise.
@@ -68,10 +90,6 @@ class Divisor {
   T power_, reciprocal_;
 };
 
-template <class T>
-inline T round_half_even(T x) {
-  return std::nearbyint(x);
-}
 template <class T>
 inline T rsqrt(T x) {
   return 1 / std::sqrt(x);
@@ -107,7 +125,8 @@ inline T cube(T x) {
 template <class T>
 inline T floor_div(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    if (b == 0 || b == -1) return static_cast<T>(b == 0 ? 0 : -a);
+    if (b == 0) return 0;
+    if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
     return static_cast<T>(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
   } else {
     if (b == 0) return a / b;

@@ -90,15 +90,21 @@ KW_DEVICE T cube(T x) {
   return x * x * x;
 }
 
-KW_DEVICE float pow(float x, float y) { return ::powf(x, y); }
-KW_DEVICE double pow(double x, double y) { return ::pow(x, y); }
-template <class T>
-KW_DEVICE T pow(T x, T y) {  // whole numbers
-  return static_cast<T>(::pow(static_cast<double>(x), static_cast<double>(y)));
-}
-
 template <class T>
 inline constexpr bool is_whole = T(1) / T(2) == T(0);
+
+KW_DEVICE float pow(float x, float y) { return ::powf(x, y); }
+KW_DEVICE double pow(double x, double y) { return ::pow(x, y); }
+// Whole numbers wrap around, as their products do; to a negative power none but 1 and -1 remain.
+template <class T>
+KW_DEVICE T pow(T x, T y) {
+  static_assert(is_whole<T>, "of a narrow float its wide value is the operand");
+  if (y < 0) return static_cast<T>(x == 1 ? 1 : x != T(-1) ? 0 : y % 2 == 0 ? 1 : -1);
+  uint64_t result = 1, factor = static_cast<uint64_t>(x);
+  for (uint64_t left = static_cast<uint64_t>(y); left != 0; left >>= 1, factor *= factor)
+    if (left & 1) result *= factor;
+  return static_cast<T>(result);
+}
 
 // Whole numbers are rounded already.
 #define KW_FUNCTION(name)                                                          \
@@ -115,19 +121,28 @@ KW_FUNCTION(trunc)
 
 KW_DEVICE float fmod(float a, float b) { return ::fmodf(a, b); }
 KW_DEVICE double fmod(double a, double b) { return ::fmod(a, b); }
+KW_DEVICE float copysign(float size, float sign) { return ::copysignf(size, sign); }
+KW_DEVICE double copysign(double size, double sign) { return ::copysign(size, sign); }
+
+// The machine's own division by it may overflow.
+template <class T>
+KW_DEVICE bool is_minus_one(T x) {
+  return T(-1) < T(0) && x == T(-1);
+}
 
 // Towards minus infinity, and what then remains: as Python's // and %.
 template <class T>
 KW_DEVICE T floor_div(T a, T b) {
   if constexpr (is_whole<T>) {
-    if (b == 0 || b == T(-1)) return static_cast<T>(b == 0 ? 0 : -a);
+    if (b == 0) return 0;
+    if (is_minus_one(b)) return static_cast<T>(0 - static_cast<uint64_t>(a));
     return static_cast<T>(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
   } else {
     if (b == 0) return a / b;
     const T rest = fmod(a, b);
     T quotient = (a - rest) / b;
     if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
-    if (quotient == 0) return a / b < 0 ? -T(0) : T(0);
+    if (quotient == 0) return copysign(T(0), a / b);
     const T whole = floor(quotient);
     return quotient - whole > T(0.5) ? whole + 1 : whole;
   }
@@ -135,7 +150,7 @@ KW_DEVICE T floor_div(T a, T b) {
 template <class T>
 KW_DEVICE T modulo(T a, T b) {
   if constexpr (is_whole<T>) {
-    if (b == 0 || b == T(-1)) return 0;
+    if (b == 0 || is_minus_one(b)) return 0;
     const T rest = static_cast<T>(a % b);
     return static_cast<T>(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
   } else {

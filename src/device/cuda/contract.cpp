@@ -54,12 +54,14 @@ Result<std::string> parameter_type(const Pass& pass, const Argument& argument, c
 }  // namespace
 
 Result<std::string> cuda_type(DType dtype) {
-  static constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::Bool, "bool"},
+  static constexpr std::array<std::pair<DType, std::string_view>, 12> kNames = {{{DType::Bool, "bool"},
                                                                                  {DType::U8, "unsigned char"},
                                                                                  {DType::I8, "signed char"},
                                                                                  {DType::I16, "short"},
                                                                                  {DType::I32, "int"},
                                                                                  {DType::I64, "long long"},
+                                                                                 {DType::F8E4M3, "kw::f8e4m3"},
+                                                                                 {DType::F8E5M2, "kw::f8e5m2"},
                                                                                  {DType::BF16, "kw::bf16"},
                                                                                  {DType::F16, "kw::f16"},
                                                                                  {DType::F32, "float"},

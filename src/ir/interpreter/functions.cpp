@@ -20,7 +20,7 @@ double erfinv(double x) {
   return std::copysign(y, x);
 }
 
-double pow_of_integers(double base, double exponent) {
+int64_t pow_of_integers(double base, double exponent) {
   if (exponent < 0) {
     if (base == 1) return 1;
     if (base == -1) return std::fmod(exponent, 2) == 0 ? 1 : -1;
@@ -29,7 +29,7 @@ double pow_of_integers(double base, double exponent) {
   uint64_t result = 1, factor = static_cast<uint64_t>(static_cast<int64_t>(base));
   for (uint64_t left = static_cast<uint64_t>(exponent); left; left >>= 1, factor *= factor)
     if (left & 1) result *= factor;
-  return static_cast<double>(static_cast<int64_t>(result));
+  return static_cast<int64_t>(result);
 }
 
 double pow_spread(double a, double ea, double b, double eb, double v) {

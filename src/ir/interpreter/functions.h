@@ -16,7 +16,7 @@ namespace kw::ir::interpreter {
 inline constexpr double kPi = 3.14159265358979323846;
 
 double erfinv(double x);
-double pow_of_integers(double base, double exponent);
+int64_t pow_of_integers(double base, double exponent);
 
 // ---- one operand ----
 #define KW_FUNCTION(Name, expression)                        \

@@ -5,12 +5,25 @@ namespace {
 
 int bits_of(DType type) { return is_weak(type) ? 64 : 8 * info(type).bytes; }
 
-struct IntegerMulFn {  // wraps like PyTorch's, and is exact beyond what a product of doubles keeps
+// Products and powers wrap like PyTorch's, and are exact beyond what doubles keep: of types up to 32 bits the last 32
+// are taken before a double is made of them.
+template <class Wrapped>
+struct IntegerMulFn {
   double operator()(double a, double b) const {
     const auto x = static_cast<uint64_t>(static_cast<int64_t>(a)), y = static_cast<uint64_t>(static_cast<int64_t>(b));
-    return static_cast<double>(static_cast<int64_t>(x * y));
+    return static_cast<double>(static_cast<Wrapped>(x * y));
   }
 };
+template <class Wrapped>
+struct IntegerPowFn {
+  double operator()(double a, double b) const {
+    return static_cast<double>(static_cast<Wrapped>(pow_of_integers(a, b)));
+  }
+};
+template <template <class> class F>
+void map_wrapped(PointwiseCall& call) {
+  bits_of(call.type) <= 32 ? map_binary<F<int32_t>>(call) : map_binary<F<int64_t>>(call);
+}
 
 struct IntegerFloorDivFn {
   double operator()(double a, double b) const {
@@ -28,10 +41,6 @@ struct IntegerModFn {
     const int64_t rest = x % y;
     return static_cast<double>(rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest);
   }
-};
-
-struct IntegerPowFn {
-  double operator()(double a, double b) const { return pow_of_integers(a, b); }
 };
 
 void note_zero_divisor(PointwiseCall& call) {
@@ -68,7 +77,7 @@ void map_mul(PointwiseCall& call) {
   if (is_floating(call.type)) {
     map_binary<MulFn>(call);
   } else {
-    map_binary<IntegerMulFn>(call);
+    map_wrapped<IntegerMulFn>(call);
   }
 }
 
@@ -86,7 +95,7 @@ void map_mod(PointwiseCall& call) {
 
 // The exponents that models write are evaluated by what they mean: the library's pow takes 50 times as long.
 void map_pow(PointwiseCall& call) {
-  if (!is_floating(call.type)) return map_binary<IntegerPowFn>(call);
+  if (!is_floating(call.type)) return map_wrapped<IntegerPowFn>(call);
   if (call.in[1].step == 0) {
     const double exponent = *call.in[1].values;
     if (exponent == 2) {

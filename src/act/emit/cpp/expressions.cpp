@@ -236,6 +236,13 @@ Expression Expressions::operand(const Value& reader, const Map& map, size_t i) {
   return rounds ? round(converted, common) : converted;
 }
 
+// Functions are templates of one type; a plain whole number is an int to the compiler.
+std::string Expressions::argument(const Value& reader, const Map& map, size_t i) {
+  const Expression own = operand(reader, map, i);
+  const bool plain = std::holds_alternative<Number>(kernel_[map.args[i]].what) && is_integer_type(own.type);
+  return plain ? own.type + "(" + own.text + ")" : own.text;
+}
+
 Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
   const Spelling& spelling = spelling_of(map.op);
   const std::string type = value.type.boolean() ? "bool" : types_.computed(value.type);
@@ -275,12 +282,7 @@ Expression Expressions::map(const Value& value, const Map& map, bool rounded) {
     }
     case Spelling::Form::Call: {
       result.text = std::string(spelling.text) + "(";
-      for (size_t i = 0; i < map.args.size(); ++i) {
-        const Expression argument = operand(value, map, i);
-        // Functions are templates of one type; a plain whole number is an int to the compiler.
-        const bool plain = std::holds_alternative<Number>(kernel_[map.args[i]].what) && is_integer_type(argument.type);
-        result.text += (i ? ", " : "") + (plain ? argument.type + "(" + argument.text + ")" : argument.text);
-      }
+      for (size_t i = 0; i < map.args.size(); ++i) result.text += (i ? ", " : "") + argument(value, map, i);
       result.text += ")";
       break;
     }
@@ -404,7 +406,7 @@ Expression Expressions::power(const Value& value, const Map& map) {
     if (exponent == -0.5) return call("kw::rsqrt");
     if (exponent == -1) return {"1 / " + inside(base, Binding::Product, true), Binding::Product, base.type};
   }
-  return {"kw::pow(" + base.text + ", " + operand(value, map, 1).text + ")", Binding::Primary, base.type};
+  return {"kw::pow(" + argument(value, map, 0) + ", " + argument(value, map, 1) + ")", Binding::Primary, base.type};
 }
 
 std::string Expressions::wanted_type(const Value& reader, const Map& map, size_t i) {

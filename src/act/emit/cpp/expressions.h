@@ -93,6 +93,7 @@ class Expressions {
   std::optional<Expression> fast_quotient(const Value& value, const Map& map, const Expression& left) const;
   ir::Type common_type(const Value& reader, const Map& map) const;
   Expression operand(const Value& reader, const Map& map, size_t i);
+  std::string argument(const Value& reader, const Map& map, size_t i);  // likewise, of a function
   Expression convert(Expression expression, const std::string& cpp_type) const;
   Expression round(const Expression& expression, ir::Type type, bool own = false) const;
   // Whether everything floating that it is computed from is a value of this type, or a number.
