@@ -1,6 +1,7 @@
 #include "act/emit/cuda/hoist_factors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "act/emit/cpp/compared_products.h"
@@ -19,6 +20,11 @@ bool varies(const Value& value, LoopAxisId along) {
 bool is_product(const Value& value) {
   const Map* map = std::get_if<Map>(&value.what);
   return map && map->op == Op::Mul && value.type.floating() && ir::opmath(value.type) == value.type;
+}
+// Two: it takes no bit from a factor, and only one beyond half of the largest number leaves the range with it.
+bool is_two(const Value& value) {
+  const Number* number = std::get_if<Number>(&value.what);
+  return number && std::abs(number->literal.number()) == 2;
 }
 
 class Hoister {
@@ -48,6 +54,9 @@ class Hoister {
       return true;
     });
     if (parts.factors.size() < 2 || parts.terms.size() != 1) return;
+    if (std::count_if(parts.factors.begin(), parts.factors.end(),
+                      [&](ValueId factor) { return !is_two(kernel_[factor]); }) > 1)
+      return;
     taken_.insert(opened.begin(), opened.end());
     const ValueId factor = product_of(parts.factors, v), term = product_of(parts.terms, v);
     kernel_.values[static_cast<size_t>(v)].what = Map{Op::Mul, {term, factor}};

@@ -1,11 +1,12 @@
-// Factors of a product that are the same for all elements of a row, or of a part of one, multiplied with each other
-// first: once for the row, in the place of once for every element.
+// The two of a derivative multiplied first with what is the same for all elements of a row, or of a part of one: once
+// for the row, in the place of once for every element.
 //
-//   d * weight[part] * rstd[row]     →     d * (weight[part] * rstd[row])
 //   2.0 * (c[row] * x)               →     x * (2.0 * c[row])
+//   d * weight[part] * rstd[row]           stays: without d, weight * rstd may leave the type's range, or lose bits
+//   below it
 //
 // Only of kernels that reduce rows, where nothing between is rounded to a narrower type or used by itself, and where
-// one operand alone varies along the row: several, multiplied without the others, may leave the type's range.
+// one operand alone varies along the row.
 #pragma once
 
 #include <functional>

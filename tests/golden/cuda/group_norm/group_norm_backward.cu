@@ -123,7 +123,6 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -163,7 +162,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         }
       }
       sum_total += sum_part * norm_weight_i_2;
-      sum_2_total += sum_2_part * factor_2;
+      sum_2_total += sum_2_part * norm_weight_i_2 * rstd_i;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -225,7 +224,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
       const auto grad_x_part = grad_x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 factor_2 = T32(norm_weight_i) * rstd_i;
+      const T32 norm_weight_i_2 = norm_weight_i;
       const bool here = tile < tiles_here;
       if (here) {
         KW_UNROLL
@@ -256,7 +255,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
           kw::Vector<T, kVector> grad_x_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 sum_3 = T32(d_y_v[v][k]) * factor_2 + (T32(x_v[v][k]) - mean_i) * factor;
+            const T32 sum_3 = T32(d_y_v[v][k]) * norm_weight_i_2 * rstd_i + (T32(x_v[v][k]) - mean_i) * factor;
             grad_x_v[k] = T(sum_3 - sum_4);
           }
           kw::store_piece(grad_x_part + element * grad_x.strides[3], grad_x_v, whole);

@@ -192,7 +192,7 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const auto y_part = y.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
-      const T32 factor = rstd_i * T32(norm_weight_i);
+      const T32 norm_weight_i_2 = norm_weight_i;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_bias_i_2 = norm_bias_i;
       const bool here = tile < tiles_here;
@@ -223,7 +223,8 @@ KW_DEVICE void group_norm_forward_rows(kw::Tensor<const T, 4> x, kw::Tensor<cons
           kw::Vector<T, kVector> y_v;
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            y_v[k] = T((T32(x_v[v][k]) - mean_i) * factor + norm_bias_i_2);
+            const T32 sum_2 = (T32(x_v[v][k]) - mean_i) * rstd_i * norm_weight_i_2 + norm_bias_i_2;
+            y_v[k] = T(sum_2);
           }
           kw::store_piece(y_part + element * y.strides[3], y_v, whole);
         }

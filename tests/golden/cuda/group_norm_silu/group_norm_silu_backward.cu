@@ -129,10 +129,8 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 factor_3 = rstd_i * norm_weight_i_2;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_bias_i_2 = norm_bias_i;
-      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       kw::copy_wait_but(left--);
       const bool here = tile < tiles_here;
       if (here) {
@@ -164,10 +162,9 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
         if (whole ? element < end : edge) {
           KW_UNROLL
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
-            const T32 difference = T32(x_v[v][k]) - mean_i;
-            const T32 product_2 = difference * rstd_i;
+            const T32 product_2 = (T32(x_v[v][k]) - mean_i) * rstd_i;
             const T32 d_y_i = d_y_v[v][k];
-            const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
+            const T32 rounded = kw::round_to<T>(product_2 * norm_weight_i_2 + norm_bias_i_2);
             const T32 sigmoid = kw::sigmoid(rounded);
             const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
             const T32 rounded_2 = kw::round_to<T>(sum);
@@ -177,7 +174,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
         }
       }
       sum_2_total += sum_2_part * norm_weight_i_2;
-      sum_3_total += sum_3_part * factor_2;
+      sum_3_total += sum_3_part * norm_weight_i_2 * rstd_i;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_2_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
@@ -240,10 +237,8 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
       const auto x_part = x.at(i_batch, channels_2 * (channels / 32) + i_channels_3, i_height, 0);
       const W32 norm_weight_i = kw::load(norm_weight.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_weight_i_2 = norm_weight_i;
-      const T32 factor_3 = rstd_i * norm_weight_i_2;
       const W32 norm_bias_i = kw::load(norm_bias.at(channels_2 * (channels / 32) + i_channels_3));
       const T32 norm_bias_i_2 = norm_bias_i;
-      const T32 factor_2 = norm_weight_i_2 * rstd_i;
       const bool here = tile < tiles_here;
       if (here) {
         KW_UNROLL
@@ -276,10 +271,10 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
           for (int k = 0; k < (whole ? kVector : 1); ++k) {
             const T32 d_y_i = d_y_v[v][k];
             const T32 difference = T32(x_v[v][k]) - mean_i;
-            const T32 rounded = kw::round_to<T>(difference * factor_3 + norm_bias_i_2);
-            const T32 sigmoid = kw::sigmoid(rounded);
-            const T32 sum = d_y_i * sigmoid + d_y_i * rounded * sigmoid * (T32(1.0) - sigmoid);
-            const T32 product = kw::round_to<T>(sum) * factor_2;
+            const T32 rounded_3 = kw::round_to<T>(difference * rstd_i * norm_weight_i_2 + norm_bias_i_2);
+            const T32 sigmoid = kw::sigmoid(rounded_3);
+            const T32 sum = d_y_i * sigmoid + d_y_i * rounded_3 * sigmoid * (T32(1.0) - sigmoid);
+            const T32 product = kw::round_to<T>(sum) * norm_weight_i_2 * rstd_i;
             if (kKeep) product_kept[v][k] = product;
             grad_x_v[k] = T(product + difference * factor - sum_4);
           }

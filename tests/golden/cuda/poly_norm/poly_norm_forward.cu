@@ -129,13 +129,10 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
   }
   const W32 weight_i = kw::load(weight.at(0));
   const float weight_2 = weight_i;
-  const float factor_3 = weight_2 * rstd_i;
   const W32 weight_i_2 = kw::load(weight.at(1));
   const float weight_2_2 = weight_i_2;
-  const float factor_2 = weight_2_2 * rstd_2_i;
   const W32 weight_i_3 = kw::load(weight.at(2));
   const float weight_2_3 = weight_i_3;
-  const float factor = weight_2_3 * rstd_3_i;
   const W32 bias_i = kw::load(bias.at(0));
   const float bias_i_2 = bias_i;
   lane = kw::anew(lane);
@@ -164,7 +161,8 @@ KW_DEVICE void poly_norm_forward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const
         for (int k = 0; k < (whole ? kVector : 1); ++k) {
           const float h = x_v[v][k];
           const float product = h * h;
-          const float y_i = product * h * factor_3 + product * factor_2 + h * factor;
+          const float sum_4 = weight_2 * (product * h * rstd_i) + weight_2_2 * (product * rstd_2_i);
+          const float y_i = sum_4 + weight_2_3 * (h * rstd_3_i);
           y_v[k] = T(y_i + bias_i_2);
         }
         kw::store_piece(y.at(i_batch, i_seq, element), y_v, whole);
