@@ -23,7 +23,7 @@ std::string row_blocks(const EntrySizes& sizes, const KernelText& text, const sc
   const auto threads = [&](int64_t elements) {
     return "(32*max(1, ceil_div(" + sizes.row() + ", " + number(32 * elements) + ")))";
   };
-  const std::string is_long = "min(1, " + sizes.row() + "//" + number(p.narrow_from + 1) + ")";
+  const std::string is_long = "min(1, " + bracket(sizes.row()) + "//" + number(p.narrow_from + 1) + ")";
   std::string all = number(p.worker_threads);
   // Rows of narrow elements that are not short have more threads, in blocks with sums in shared memory, or else twice
   // the elements for a thread.

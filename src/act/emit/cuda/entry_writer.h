@@ -134,7 +134,9 @@ class RowEntries : public EntryWriter {
   void any_strides();
   int64_t summing_threads() const;  // of a block whose threads have rows and sums in registers
   std::string ahead_bytes(const std::string& each) const;
+  std::vector<std::string> bytes_of_each_sum() const;  // alike where they are of one type
   std::string bytes_of_sums() const;
+  std::string bytes_of_widest_sum() const;
 };
 class PartEntries : public EntryWriter {
  public:

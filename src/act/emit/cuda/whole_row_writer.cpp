@@ -136,8 +136,7 @@ void WholeRowWriter::combine(const Combination& one, StageText& text) {
 void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   const std::string type = sum_type(sum), name = names_.fresh(buffer(sum.buffer).name + "_sums");
   const std::string terms = names_.fresh(buffer(sum.buffer).name + "_terms");
-  const std::string times = text_.column_sums > 1 ? std::to_string(text_.column_sums) + " * " : "";
-  const std::string room = text_.column_sums == 0 ? "0" : times + "room * static_cast<int>(sizeof(" + type + "))";
+  const std::string room = room_before(type);
   if (text_.column_sums == 1)
     sums_.line("const int room = kPlace == kw::Place::Shared ? sum_tiles * kElements * kw::threads() : 0;");
   const std::string head =
@@ -151,6 +150,19 @@ void WholeRowWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   text.body.stores.line(name + ".add(tile, v, element, " + terms + ");");
   finish_.line(name + ".template finish<kStreamed>(lane, lanes, groups, edges);");
   ++text_.column_sums;
+}
+
+// What the sums before this one take of shared memory.
+std::string WholeRowWriter::room_before(const std::string& type) {
+  const std::vector<std::string> before = sum_types_;
+  sum_types_.push_back(type);
+  if (before.empty()) return "0";
+  const std::string times = before.size() > 1 ? std::to_string(before.size()) + " * " : "";
+  if (std::count(before.begin(), before.end(), before[0]) == std::ssize(before))
+    return times + "room * static_cast<int>(sizeof(" + before[0] + "))";
+  std::string bytes;
+  for (const std::string& one : before) bytes += (bytes.empty() ? "sizeof(" : " + sizeof(") + one + ")";
+  return "room * static_cast<int>(" + bytes + ")";
 }
 
 std::string WholeRowWriter::bytes_of_sums() const {

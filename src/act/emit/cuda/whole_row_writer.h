@@ -25,6 +25,7 @@ class WholeRowWriter final : public RowWriter {
   bool is_scarce() const;
   std::string full() const;  // as a condition of C++
   Lines fetch(size_t number, const Lines& position) const;
+  std::string room_before(const std::string& type);
   std::string bytes_of_sums() const;
   std::string sums_room() const;
   Lines sum_tiles() const;  // bytes of the sums, where they are in shared memory
@@ -48,6 +49,7 @@ class WholeRowWriter final : public RowWriter {
   Lines held_positions(const std::vector<const Lines*>& users);
 
   std::vector<Resident> residents_;
+  std::vector<std::string> sum_types_;  // of the sums over rows so far
 };
 
 }  // namespace kw::act::cuda
