@@ -16,6 +16,7 @@ void KW_NAME(kernel)(KW_LIST(parameters)) {
 
 // The same, with sums over the points that ride along: every worker has its own slice of them and its own, fixed share
 // of the tiles.
+// clang-format off
 // skeleton sliced_column
 template <bool kUnit>
 void KW_NAME(kernel_sliced)(KW_LIST(parameters)) {
@@ -23,9 +24,9 @@ void KW_NAME(kernel_sliced)(KW_LIST(parameters)) {
   const int64_t tiles = (KW_EXPRESSION(size) + kTile - 1) / kTile;
   const int64_t blocks = KW_EXPRESSION(points) * tiles;
 #pragma omp parallel for schedule(static) if (KW_EXPRESSION(elements) >= kParallelElements)
-  for (int64_t worker = 0; worker < workers; ++worker) {
+  for (int64_t worker = 0; worker < KW_NAME(workers); ++worker) {
     KW_STATEMENTS(slices)
-    for (int64_t block = blocks * worker / workers; block < blocks * (worker + 1) / workers; ++block) {
+    for (int64_t block = blocks * worker / KW_NAME(workers); block < blocks * (worker + 1) / KW_NAME(workers); ++block) {
       const int64_t tile = block % tiles * kTile, end = kw::min(KW_EXPRESSION(size), tile + kTile);
       KW_STATEMENTS(position)
       KW_STATEMENTS(body)
@@ -35,7 +36,6 @@ void KW_NAME(kernel_sliced)(KW_LIST(parameters)) {
 // end
 
 inline void loops() {
-  // clang-format off
   // Over the reduced axes, as one, in runs that bound how many terms an accumulator takes.
 // skeleton runs
 for (int64_t run = 0; run < KW_EXPRESSION(points); run += kChain) {

@@ -17,12 +17,28 @@ constexpr std::string_view kKeywords =
     "typedef typeid typename union unsigned using virtual void volatile wchar_t while with xor xor_eq "
     "yield ";
 
-// Words that the skeletons of C++ targets use themselves, where tensors are read and written.
-constexpr std::string_view kSkeletonWords =
-    " Index all block blocks cached chunk edge edges element end first groups in_part inside int64_t k kAhead "
-    "kBlockRow kChain kChunks kElements kPieces kPlace kRagged kRoom kStreamed kTile kUnit kVector kVectors kw "
-    "lane lanes lanes_of_row length n part part_tiles parts piece pieces point points room share shares size_t "
-    "slot start step tile tiles turn v vector vectors whole worker workers ";
+constexpr std::string_view kCpuWords[] = {
+    "block", "blocks", "chunk", "end",  "int64_t", "kAreHalves", "kByLanes", "kChain", "kChunks", "kParallelElements",
+    "kTile", "kUnit",  "kw",    "last", "point",   "points",     "run",      "size_t", "std",     "terms",
+    "tile",  "tiles",  "worker"};
+
+constexpr std::string_view kCudaWords[] = {
+    "Index",      "cached",        "columns",   "counts",  "edge",      "edges",      "element",
+    "end",        "end_of_column", "first",     "groups",  "here",      "i",          "in_part",
+    "inside",     "int64_t",       "k",         "kAhead",  "kBlockRow", "kFull",      "kRowsAhead",
+    "kElements",  "kKeep",         "kPieces",   "kPlace",  "kRagged",   "kRoom",      "kStreamed",
+    "kVector",    "kVectors",      "kw",        "landing", "lane",      "lanes",      "lanes_of_row",
+    "left",       "length",        "most",      "part",    "part_of",   "part_tiles", "parts",
+    "point",      "points",        "prefetch",  "room",    "share",     "shares",     "slot",
+    "start",      "step",          "sum_tiles", "take",    "target",    "tile",       "tiles",
+    "tiles_here", "total",         "turn",      "v",       "vector",    "vectors",    "wanted",
+    "whole",      "worker"};
+
+// A tensor may be called this all the same: none is named in the lines that have such a variable.
+constexpr std::string_view kAwayFromTensors[] = {"i", "std", "target", "total"};
+
+// Parameters that stand beside tensors and scalars, and what is declared once the sizes have their names.
+constexpr std::string_view kBesideTensors[] = {"all", "n", "piece", "pieces", "workers"};
 
 // Words that have a meaning in the expressions of a manifest (kernel/expression.h).
 constexpr std::string_view kManifestWords =
@@ -40,11 +56,17 @@ bool is_identifier(std::string_view name) {
          kKeywords.find(" " + std::string(name) + " ") == std::string_view::npos;
 }
 
+std::span<const std::string_view> cpu_skeleton_words() { return kCpuWords; }
+std::span<const std::string_view> cuda_skeleton_words() { return kCudaWords; }
+
 std::string free_of_skeletons(const std::string& name) {
-  const std::string word = " " + name + " ";
-  const bool free =
-      kSkeletonWords.find(word) == std::string_view::npos && kManifestWords.find(word) == std::string_view::npos;
-  return free ? name : name + "_";
+  const auto has = [&](std::span<const std::string_view> words) {
+    return std::find(words.begin(), words.end(), name) != words.end();
+  };
+  const bool in_kernel = has(kCpuWords) || has(kCudaWords) || has(kBesideTensors);
+  const bool taken =
+      (in_kernel && !has(kAwayFromTensors)) || kManifestWords.find(" " + name + " ") != std::string_view::npos;
+  return taken ? name + "_" : name;
 }
 
 std::string Identifiers::take(std::string_view wanted, std::string_view fallback) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,11 @@ namespace kw::act {
 
 // A letter or _ and then letters, digits and _; no keyword of C++, CUDA or Python.
 bool is_identifier(std::string_view name);
+
+// Words that kernels of a target have as variables of their own, from its skeletons or from what writes around them: a
+// size, a loop variable or a value of that name would hide one, or be hidden.
+std::span<const std::string_view> cpu_skeleton_words();
+std::span<const std::string_view> cuda_skeleton_words();
 
 // The name of a tensor or a scalar: with an underscore, where skeletons use the word for a variable of their own
 // (`point`), or a manifest for something else (`max`), as keywords have.

@@ -8,10 +8,15 @@
 namespace kw::act::cpu {
 namespace {
 
-// Words that the skeletons use themselves.
-constexpr std::string_view kReserved[] = {"kw",      "std",     "tile",   "end",      "terms",     "block",  "chunk",
-                                          "point",   "points",  "kUnit",  "kTile",    "kChain",    "blocks", "tiles",
-                                          "kChunks", "int64_t", "size_t", "kByLanes", "kAreHalves"};
+// Kernels without slices have no worker of their own, and one that adds slices has an axis of that name.
+std::vector<std::string_view> reserved_words(const LoopKernel& kernel) {
+  const auto all = cpu_skeleton_words();
+  std::vector<std::string_view> words(all.begin(), all.end());
+  const bool has_slices = std::any_of(kernel.stages.begin(), kernel.stages.end(),
+                                      [](const Stage& stage) { return !stage.accumulates.empty(); });
+  if (!has_slices) std::erase(words, "worker");
+  return words;
+}
 
 std::string collapse(size_t loops) { return loops > 1 ? "collapse(" + std::to_string(loops) + ")" : ""; }
 
@@ -26,7 +31,7 @@ KernelBase::KernelBase(const LoopProgram& program, const LoopKernel& kernel, con
       kernel_(kernel),
       types_(types),
       nest_(nest),
-      names_(program, kernel, nest_.all(), kReserved, types),
+      names_(program, kernel, nest_.all(), reserved_words(kernel), types),
       scopes_(program, kernel, nest_, types, names_),
       inner_(program, kernel, nest_, types, names_, scopes_) {}
 
@@ -131,6 +136,7 @@ void KernelBase::frame(const Lines& body, std::string_view file, std::string_vie
              : (nest_.parallel.size() == 1 ? names_.variable(nest_.parallel[0]) : std::string("point"));
   Skeleton skeleton = Skeleton::load(file, sliced);
   skeleton.name("kernel_sliced", text_.function)
+      .name("workers", names_.text(ir::Size::symbol(*program_.workers)))
       .list("parameters", parameter_list())
       .statements("setup", scopes_.setup)
       .expression("elements", elements())

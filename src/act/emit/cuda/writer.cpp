@@ -8,16 +8,6 @@
 namespace kw::act::cuda {
 namespace {
 
-// Words that the skeletons use themselves.
-constexpr std::string_view kReserved[] = {
-    "kw",     "vector",  "vectors",   "first",     "start",        "step",       "element", "tile",
-    "tiles",  "lane",    "lanes",     "groups",    "point",        "points",     "inside",  "end",
-    "length", "worker",  "turn",      "kVector",   "kVectors",     "kElements",  "kRoom",   "kPlace",
-    "Index",  "int64_t", "kStreamed", "kBlockRow", "lanes_of_row", "v",          "k",       "kRagged",
-    "kAhead", "edges",   "slot",      "part",      "parts",        "part_tiles", "cached",  "edge",
-    "share",  "shares",  "kPieces",   "whole",     "target",       "total",      "room",    "in_part",
-    "here",   "left",    "part_of",   "prefetch",  "landing",      "tiles_here", "wanted"};
-
 constexpr std::string_view kSuffix[] = {"_elements", "_rows", "_columns", "_points"};  // of functions, by shape
 
 }  // namespace
@@ -40,7 +30,7 @@ Writer::Writer(const LoopProgram& program, const LoopKernel& kernel, const Kerne
       types_(types),
       plan_(plan),
       nest_(plan_.nest),
-      names_(program, kernel, nest_.all(), kReserved, types),
+      names_(program, kernel, nest_.all(), cuda_skeleton_words(), types),
       values_(program, kernel, types, names_, [this](const Axes& axes) { return level_of(axes); }),
       combines_(program, kernel, types, "KW_DEVICE ") {
   values_.expressions.element = [this](const Load& load) { return element(load); };
