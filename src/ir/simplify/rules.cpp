@@ -284,8 +284,9 @@ std::optional<NodeId> reduce_of_broadcast(Rewriter& r, NodeId id) {
     if (std::erase(reduced, a) == 0) kept.push_back(a);
   if (kept.size() == inner.as<AxisList>().axes.size()) return std::nullopt;
   const Graph& g = r.builder().graph();
-  for (AxisId a : inner.as<AxisList>().axes)  // an empty axis has no mean
-    if (std::find(kept.begin(), kept.end(), a) == kept.end() && g.axis(a).size.constant() == 0) return std::nullopt;
+  for (AxisId a : inner.as<AxisList>().axes)  // an empty axis has no mean, and any may be empty whose size is not known
+    if (std::find(kept.begin(), kept.end(), a) == kept.end() && g.axis(a).size.constant().value_or(0) == 0)
+      return std::nullopt;
   NodeId value = reduced.empty() ? inner.args[0] : r.make(node.op, {inner.args[0]}, AxisList{reduced});
   return r.builder().broadcast(value, kept);
 }

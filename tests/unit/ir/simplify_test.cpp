@@ -49,6 +49,17 @@ TEST(Simplify, NeutralElementsAndDoubleNegationsVanish) {
   EXPECT_EQ(simplified(v, v.b.make(Op::Add, {v.b.make(Op::Neg, {v.x}), v.y})), "sub(y, x)");
 }
 
+TEST(Simplify, AMeanOfCopiesIsOneOfThemWhereThereIsSurelyOne) {
+  const auto mean_over = [](const Size& size) {
+    Vector v;
+    const AxisId m = v.b.axis("m", size);
+    return simplified(v, v.b.make(Op::Mean, {v.b.broadcast(v.x, {m})}, AxisList{{m}}));
+  };
+  EXPECT_EQ(mean_over(Size(3)), "x");
+  EXPECT_EQ(mean_over(Size(0)), "mean(broadcast(x))");
+  EXPECT_EQ(mean_over(Size::symbol(0)), "mean(broadcast(x))") << "PyTorch gives NaN where it is empty";
+}
+
 TEST(Simplify, NumbersAreFoldedAsPythonDoes) {
   Vector v;
   NodeId c = v.b.make(Op::Div, {v.b.integer(1), v.b.integer(4)});
