@@ -3,10 +3,13 @@
     python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 2] [--out FILE.json]
                                   [--as-called | --both] [--set wider=all]
 
-Every pass works on at least four times the last-level cache. Kernel to kernel: our kernels write into warm outputs, and
-PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so that no one pays for
-fresh pages. Calls are interleaved, eager, torch.compile, ours, until the time is up; what is shown is the median, its
-95% confidence interval, and the ratio of the medians. The results of both are compared first.
+Inputs have at least four times the last-level cache, and every pass moves as much. Kernel to kernel: our kernels write
+into warm outputs, and PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so
+that no one pays for fresh pages. Calls are interleaved, eager, torch.compile, ours, and a plain kernel that moves what
+the pass must, until the time is up; what is shown is the median, its 95% confidence interval, the ratio of the medians,
+the bytes that the pass must move, and the share of the limit, which is the plain kernel's time. Where arithmetic
+takes longer than memory, the limit is higher than that and so is the share: `kw verify` counts it too. The results of
+both are compared first.
 
 With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call;
 with --both every pass is timed so as well, in a process of its own: in one whose heap was kept warm, some calls would
@@ -24,7 +27,6 @@ import importlib.util
 import inspect
 import json
 import math
-import mmap
 import os
 import random
 import statistics
@@ -39,13 +41,10 @@ KW = ROOT / os.environ.get("BUILD", "build") / "kw"
 sys.path.insert(0, str(ROOT / "tools"))
 
 from codegen_diff import EXAMPLES  # noqa: E402
+from cpu_limit import FLAGS, Plain, last_level_cache, own_memory, shown_cache  # noqa: E402
+from pass_limit import bytes_moved, share_of, values_returned  # noqa: E402
 
-LAST_LEVEL = 32 << 20
 SPELLED = {"bf16": "kw::bf16", "f16": "kw::f16", "f32": "float", "f64": "double"}
-FLAGS = (
-    "-std=c++20 -O3 -march=native -fopenmp -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-thread-jumps "
-    "-mprefer-vector-width=512 -fPIC -shared -w"
-).split()  # as src/device/cpu/compiler.cpp has them
 
 
 def keep_memory_warm():
@@ -55,42 +54,56 @@ def keep_memory_warm():
     libc.mallopt(m_trim_threshold, 2**31 - 1)
 
 
-def own_memory(torch, shape, dtype):
-    """Zeros beside PyTorch's heap: what our kernels ask the system for there, its tensors do not inherit."""
-    count = math.prod(shape)
-    size = max(1, count) * torch.empty((), dtype=dtype).element_size()
-    return torch.frombuffer(mmap.mmap(-1, size), dtype=dtype)[:count].reshape(shape).zero_()
-
-
 # ---- the example as PyTorch runs it ----
-def load_example(name, torch, most_bytes):
-    """The example's module, its inputs with the first size as large as the bytes ask for."""
-    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    own = [
-        value
-        for key, value in vars(example).items()
-        if getattr(value, "__module__", None) == example.__name__ and key not in ("get_inputs", "get_init_inputs")
-    ]
-    op = own[0]
-    sizes = [key for key, value in vars(example).items() if isinstance(value, int) and not key.startswith("__")]
-    first = sizes[0]
-    torch.manual_seed(0)
-    setattr(example, first, 1)
-    per_unit = sum(t.numel() * t.element_size() for t in example.get_inputs())
-    count = max(1, math.ceil(most_bytes / per_unit))
-    setattr(example, first, count)
-    inputs = example.get_inputs()
-    if inspect.isclass(op):
-        module = op(*example.get_init_inputs())
-        with torch.no_grad():
-            for parameter in module.parameters():
-                parameter.add_(0.1 * torch.randn_like(parameter))
-        names = list(inspect.signature(module.forward).parameters)
-        parameters = dict(module.named_parameters())
-        return module, dict(zip(names, inputs, strict=False)), parameters
-    return op, dict(zip(inspect.signature(op).parameters, inputs, strict=False)), {}
+class Example:
+    """The example's function or module, and inputs for any number of what its first size counts: rows, or a batch."""
+
+    def __init__(self, name, torch):
+        self.torch = torch
+        spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+        self.source = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.source)
+        named = vars(self.source)
+        self.op = next(
+            value
+            for key, value in named.items()
+            if getattr(value, "__module__", None) == self.source.__name__
+            and key not in ("get_inputs", "get_init_inputs")
+        )
+        self.first = next(key for key, value in named.items() if isinstance(value, int) and not key.startswith("__"))
+        self.parameters = {}
+        called = self.op
+        torch.manual_seed(0)
+        if inspect.isclass(self.op):
+            self.op = self.op(*self.source.get_init_inputs())
+            called = self.op.forward
+            self.parameters = dict(self.op.named_parameters())
+            with torch.no_grad():
+                for parameter in self.parameters.values():
+                    parameter.add_(0.1 * torch.randn_like(parameter))
+        self.names = list(inspect.signature(called).parameters)
+
+    def inputs(self, count):
+        setattr(self.source, self.first, count)
+        return dict(zip(self.names, self.source.get_inputs(), strict=False))
+
+    def given(self, inputs):
+        """Inputs and parameters as a manifest names them."""
+        given = {key.replace(".", "_"): value for key, value in {**inputs, **self.parameters}.items()}
+        return given | {key + "_": value for key, value in given.items()}  # where the plain name was taken
+
+    def count_for(self, least, passes_of):
+        """So many that the inputs, and each of the passes, have `least` bytes; `passes_of` gives those of the passes
+        from inputs. The difference between two and one is what each adds: weights are in both."""
+
+        def sizes(count):
+            with self.torch.device("meta"):
+                inputs = self.inputs(count)
+            grown = sum(t.nbytes for t in inputs.values())
+            return [grown, *passes_of(self.given(inputs))]
+
+        one, two = sizes(1), sizes(2)
+        return max(1 + math.ceil((least - a) / (b - a)) for a, b in zip(one, two, strict=True))
 
 
 # ---- our kernels, by their manifest ----
@@ -115,7 +128,8 @@ class Kernels:
         self.manifest = json.loads((self.act / "manifest.json").read_text())
         import yaml
 
-        interface = yaml.safe_load((kernel / "profile.yaml").read_text())["interface"]
+        self.profile = (kernel / "profile.yaml").read_text()
+        interface = yaml.safe_load(self.profile)["interface"]
         self.types = interface.get("types") or {}
         self.own_sizes = interface.get("sizes") or {}
         self.libraries = {}
@@ -136,21 +150,35 @@ class Kernels:
             self.libraries[file] = ctypes.CDLL(str(out))
         return self.libraries[file]
 
+    def sizes(self, run, given):
+        """What the manifest's expressions are evaluated with, from the pass's inputs as far as they are there."""
+        sizes = {"max": max, "min": min, "ceil_div": ceil_div, **self.own_sizes}
+        for buffer in run["buffers"]:
+            if buffer["role"] == "input" and buffer["name"] in given:
+                for symbol, n in zip(buffer["shape"], given[buffer["name"]].shape, strict=True):
+                    if symbol in self.manifest["sizes"]:
+                        sizes[symbol] = n
+        return sizes
+
+    def bytes_moved(self, run, sizes):
+        """What a pass cannot do without: bytes read, and bytes written."""
+
+        def size_of(buffer):
+            count = math.prod(eval(size, {}, sizes) for size in buffer["shape"])
+            return count * self.dtype(buffer["type"]).itemsize
+
+        return [sum(side) for side in bytes_moved(run["buffers"], values_returned(self.profile, run["name"]), size_of)]
+
     def prepare(self, pass_name, given, as_called=False):
         """A function that runs the pass on `given` (buffer name → tensor), and every buffer of it."""
         torch = self.torch
         run = next(p for p in self.manifest["passes"] if p["name"] == pass_name)
-        sizes = {"max": max, "min": min, "ceil_div": ceil_div, **self.own_sizes}
+        sizes = self.sizes(run, given)
         buffers = {}
         for buffer in run["buffers"]:
             if buffer["role"] == "input":
-                tensor = given[buffer["name"]].detach().contiguous()
-                buffers[buffer["name"]] = tensor
-                for symbol, n in zip(buffer["shape"], tensor.shape, strict=True):
-                    if symbol in self.manifest["sizes"]:
-                        sizes[symbol] = n
-        for buffer in run["buffers"]:
-            if buffer["role"] != "input":
+                buffers[buffer["name"]] = given[buffer["name"]].detach().contiguous()
+            else:
                 shape = [eval(size, {}, sizes) for size in buffer["shape"]]
                 buffers[buffer["name"]] = own_memory(torch, shape, self.dtype(buffer["type"]))
         defaults = {scalar["name"]: scalar.get("default") for scalar in self.manifest.get("scalars", [])}
@@ -225,23 +253,35 @@ def close(torch, ours, theirs):
 
 def bench(name, options, torch):
     kernels = Kernels(name, torch, options.decisions)
-    op, inputs, parameters = load_example(name, torch, options.megabytes << 20)
+    example = Example(name, torch)
+    passes = [p for p in kernels.manifest["passes"] if p["name"] == "forward" or not options.forward_only]
+
+    def bytes_of_passes(given):
+        sizes = kernels.sizes(passes[0], given)
+        return [sum(kernels.bytes_moved(run, sizes)) for run in passes]
+
+    inputs = example.inputs(example.count_for(options.megabytes << 20, bytes_of_passes))
     args = [tensor.requires_grad_(tensor.is_floating_point()) for tensor in inputs.values()]
-    eager = op
-    compiled = torch.compile(op, dynamic=False) if options.compiled else None
+    eager = example.op
+    compiled = torch.compile(eager, dynamic=False) if options.compiled else None
     clock = time.process_time if options.clock == "cpu" else time.perf_counter
-    identifier = {key.replace(".", "_"): value for key, value in {**inputs, **parameters}.items()}
-    identifier |= {key + "_": value for key, value in identifier.items()}  # where the plain name was taken
+    identifier = example.given(inputs)
     rows = []
 
     call, buffers, run = kernels.prepare("forward", identifier)
     call()
 
-    def record(which, ours, called, functions):
+    def record(ours, called, functions):
         """The times of one pass."""
+        read, written = kernels.bytes_moved(run, kernels.sizes(run, buffers))
+        assert options.megabytes << 20 <= read + written, (run["name"], read, written)
         functions["ours"] = called() if options.as_called else ours
+        if options.plain:  # memory that is new in every call has no limit of this kind
+            movers = options.plain.movers(read, written)
+            tried = interleaved(movers, 0, clock)
+            functions["limit"] = movers[min(movers, key=tried.get)]
         times = interleaved(functions, options.seconds, clock)
-        rows.append((which + (", as called" if options.as_called else ""), times, error, moved))
+        rows.append((run["name"] + (", as called" if options.as_called else ""), times, error, read, written))
 
     def forward(function):
         def timed():
@@ -257,10 +297,9 @@ def bench(name, options, torch):
     functions = {"eager": forward(eager)}
     if compiled is not None:
         functions["compile"] = forward(compiled)
-    moved = sum(t.numel() * t.element_size() for t in buffers.values())
-    record("forward", call, lambda: kernels.prepare("forward", identifier, True)[0], functions)
+    record(call, lambda: kernels.prepare("forward", identifier, True)[0], functions)
 
-    if any(p["name"] == "backward" for p in kernels.manifest["passes"]) and not options.forward_only:
+    if any(p["name"] == "backward" for p in passes):
         given = dict(identifier)
         given.update({n: b for n, b in buffers.items() if n not in given})
         backward = next(p for p in kernels.manifest["passes"] if p["name"] == "backward")
@@ -288,8 +327,7 @@ def bench(name, options, torch):
             functions["compile"] = gradient(compiled)
         theirs = functions["eager"]()
         error = max(close(torch, buffers[n], t) for n, t in zip(wanted.values(), theirs, strict=True))
-        moved = sum(t.numel() * t.element_size() for t in buffers.values())
-        record("backward", call, lambda: kernels.prepare("backward", given, True)[0], functions)
+        record(call, lambda: kernels.prepare("backward", given, True)[0], functions)
     return rows
 
 
@@ -299,7 +337,9 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--megabytes", type=int, default=0, help="of inputs; 0: four times the last-level cache")
+    parser.add_argument(
+        "--megabytes", type=int, default=0, help="of inputs and passes, at least; 0: four last-level caches"
+    )
     parser.add_argument("--as-called", action="store_true", help="with PyTorch's own allocation in every call")
     parser.add_argument("--both", action="store_true", help="kernel to kernel, then as called")
     parser.add_argument("--set", dest="decisions", action="append", default=[], metavar="ID=VALUE")
@@ -307,7 +347,8 @@ def main():
     parser.add_argument("--no-compile", dest="compiled", action="store_false")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    options.megabytes = options.megabytes or 4 * LAST_LEVEL >> 20
+    shown = shown_cache()
+    options.megabytes = options.megabytes or 4 * last_level_cache(shown) >> 20
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if not options.as_called:
@@ -318,11 +359,13 @@ def main():
     import torch._functorch.config
 
     torch._functorch.config.donated_buffer = False  # the backward runs more than once
+    options.plain = None if options.as_called else Plain(torch)
     chosen = options.only.split(",") if options.only else EXAMPLES
-    results, ratios = [], {}
+    results, ratios, shares = [], {}, []
+    print(f"last-level cache: {shown / 2**20:g} MiB; inputs and passes have {options.megabytes} MiB at least")
     print(
         f"{'':<38}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}"
-        f"{'x eager':>9}{'x compile':>10}{'GB/s':>7}{'error':>9}"
+        f"{'x eager':>9}{'x compile':>10}{'MB':>7}{'GB/s':>7}{'limit ms':>10}{'share':>7}{'error':>9}"
     )
     for name in chosen:
         try:
@@ -331,7 +374,7 @@ def main():
             print(f"{name}: {type(problem).__name__}: {problem}", flush=True)
             results.append({"example": name, "problem": str(problem)})
             continue
-        for which, times, error, moved in rows:
+        for which, times, error, read, written in rows:
             line = f"{name + ' ' + which:<38}"
             for peer in ("eager", "compile", "ours"):
                 if peer in times:
@@ -344,8 +387,14 @@ def main():
                     ratio = times[peer][0] / times["ours"][0]
                     ratios.setdefault(peer + (", as called" if "as called" in which else ""), []).append(ratio)
                     line += f"{ratio:9.2f}"
-            print(f"{line}{moved / times['ours'][0] / 1e9:8.1f}{error:9.1e}", flush=True)
-            results.append({"example": name, "pass": which, "times": times, "error": error, "bytes": moved})
+            ours, moved, limit = times["ours"][0], read + written, " " * 17
+            result = {"example": name, "pass": which, "times": times, "error": error, "read": read, "written": written}
+            if "limit" in times:
+                result["share"] = share_of(times["limit"][0], ours)
+                shares.append(result["share"])
+                limit = f"{1e3 * times['limit'][0]:10.2f}{100 * shares[-1]:6.0f}%"
+            print(f"{line}{moved / 1e6:7.0f}{moved / ours / 1e9:7.1f}{limit}{error:9.1e}", flush=True)
+            results.append(result)
         if options.out:
             options.out.write_text(json.dumps(results, indent=1))
     for peer, values in ratios.items():
@@ -354,6 +403,9 @@ def main():
             print(
                 f"against {peer}: geometric mean {mean:.2f}, least {min(values):.2f}, {len(values)} passes", flush=True
             )
+    if shares:
+        mean = math.exp(statistics.fmean(map(math.log, shares)))
+        print(f"share of the limit: geometric mean {100 * mean:.0f}%, least {100 * min(shares):.0f}%", flush=True)
     if options.both:
         results += as_called_elsewhere()
         if options.out:

@@ -25,6 +25,7 @@ import torch
 from gpu_clock import Clock, Cuda, Plain, compile_all, own_architecture
 from gpu_manifest import Op, ceil_div, compare
 from gpu_peers import liger_ops, peers_of
+from pass_limit import share_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -173,8 +174,8 @@ def time_row(clock, op, sizes, liger, repeats):
 
 
 def share(result, name, which=0):
-    """Of the limit: a share counts at most 100%."""
-    return min(1.0, result["ms"]["limit"][0] / result["ms"][name][which])
+    """Of the limit of a full pass."""
+    return share_of(result["ms"]["limit"][0], result["ms"][name][which])
 
 
 def geometric_mean(values):

@@ -6,6 +6,7 @@ import json
 import os
 
 import torch
+from pass_limit import bytes_moved, values_returned
 
 DTYPES = {
     "bf16": torch.bfloat16,
@@ -158,13 +159,9 @@ class Pass:
         return self.outputs
 
     def bytes_moved(self):
-        """Each input read once, each output written once: two lists of bytes."""
-        moved = {"input": [], "written": []}
-        for b in self.description["buffers"]:
-            if b["role"] != "workspace":
-                t = self.tensors[b["name"]]
-                moved["input" if b["role"] == "input" else "written"].append(t.numel() * t.element_size())
-        return moved["input"], moved["written"]
+        """What the pass cannot do without: bytes of inputs, and of what is written."""
+        values = values_returned(self.op.profile, self.description["name"])
+        return bytes_moved(self.description["buffers"], values, lambda b: self.tensors[b["name"]].nbytes)
 
 
 def module_of(path):
@@ -183,6 +180,8 @@ class Op:
         self.folder = os.path.join(home, "act", "cuda")
         with open(os.path.join(self.folder, "manifest.json")) as file:
             self.manifest = json.load(file)
+        with open(os.path.join(home, "profile.yaml")) as file:
+            self.profile = file.read()
         reference = module_of(os.path.join(home, "reference.py"))
         self.reference = next(f for n, f in vars(reference).items() if callable(f) and n != "example_inputs")
         self.types = dict.fromkeys(self.manifest.get("types", {}), dtype)

@@ -1,5 +1,7 @@
 #include "measure/work.h"
 
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace kw::measure {
@@ -102,7 +104,10 @@ Result<Work> work_of(const ir::Graph& pass, const Sizes& sizes, const Types& typ
     KW_TRY(const double n, counter.count(input.dims));
     work.read_bytes += n * info(input.type.bind(binding)).bytes;
   }
+  std::set<std::pair<ir::NodeId, std::vector<ir::AxisId>>> written;
   for (const ir::Output& output : pass.outputs) {
+    // Gradients that are one value, as of the terms of a sum, are one tensor.
+    if (!written.emplace(output.node, output.dims).second) continue;
     KW_TRY(const double n, counter.count(output.dims));
     work.written_bytes += n * info(pass.nodes[static_cast<size_t>(output.node)].type.bind(binding)).bytes;
   }

@@ -29,6 +29,13 @@ TEST(WorkTest, EachInputIsReadOnceAndEachOutputWrittenOnce) {
   EXPECT_EQ(work->written_bytes, 10 * 100 * 4 + 10 * 4);  // bf16 times f32 is f32; rstd
 }
 
+TEST(WorkTest, OutputsThatAreOneValueAreWrittenOnce) {
+  const auto work = work_of(parsed("op f(d: f32[rows, cols])\n  g = -d\n  s = sum(d, rows)\nreturn a = g, b = g, s\n"),
+                            {{"rows", 10}, {"cols", 100}});
+  ASSERT_TRUE(work) << render(work.error());
+  EXPECT_EQ(work->written_bytes, 1000 * 4 + 100 * 4);
+}
+
 TEST(WorkTest, OperationsAreCountedPerElementOfTheirDomain) {
   const auto work =
       work_of(parsed(kNorm), {{"rows", 10}, {"cols", 100}}, {{"T", ir::DType::BF16}, {"W", ir::DType::F32}});
