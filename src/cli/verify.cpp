@@ -36,6 +36,7 @@ struct Job {
   std::string folder;        // of attempts and reports
   std::optional<verify::TorchSource> torch;
   std::vector<std::string> notes;
+  std::string variant;  // of the plan: what was judged last
 };
 
 const std::string kLean = "fewer registers";  // the plan's family, with fewer elements and threads
@@ -228,11 +229,15 @@ Status adopt(const profile::KernelFolder& folder, Job& job, const Fallback& take
   return write_kernels(folder, job.profile, taken.kernels, target, schedules);
 }
 
+std::chrono::milliseconds call_limit(const VerifyOptions& options) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(options.time_limit * 1000));
+}
+
 Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& options, Job& job,
                                const std::string& variant, const verify::AttemptLog& log) {
   verify::JudgeOptions judge_options;
   judge_options.cases.only_own_types = options.own_types;
-  judge_options.device.limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(options.time_limit * 1000));
+  judge_options.device.limits.time = call_limit(options);
   if (!options.seed.empty()) {
     char* end = nullptr;
     judge_options.cases.seed = std::strtoull(options.seed.c_str(), &end, 16);
@@ -248,18 +253,22 @@ Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& opti
   KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
   report.profile_hash = job.profile_hash;
   report.attempt = verify::strikes(before, report.target, job.identity) + 1;
-  KW_CHECK(log.add(verify::attempt_of(report, job.identity, variant, profile::now_utc())));
+  job.variant = variant;
+  if (!report.passed()) KW_CHECK(log.add(verify::attempt_of(report, job.identity, variant, profile::now_utc())));
   return report;
 }
 
 // How near the verified kernels come to the limit, in the user's own types at the first shape to be fast at. What
 // cannot be timed here is a note, not a failure.
-void time_passes(Job& job, kernel::Target target, bool torch_compile, verify::Report& report) {
+void time_passes(const VerifyOptions& options, Job& job, kernel::Target target, verify::Report& report) {
   if (job.profile.shapes.measure.empty()) return;
   kernel::TypeBinding types;
   int threads = 1;
-  const auto timed = [&]() -> Result<std::vector<verify::PassSpeed>> {
-    KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target));
+  const auto timed = [&]() -> Result<verify::Speeds> {
+    constexpr int kCallsInARun = 4;  // at least, however slow they are
+    device::DeviceOptions device_options;
+    device_options.limits.time = kCallsInARun * call_limit(options);
+    KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target, device_options));
     KW_CHECK(device->can_run());
     threads = std::max(1, static_cast<int>(device->machine().threads));
     for (const ir::TypeParameter& parameter : job.subject.forward.type_parameters)
@@ -267,15 +276,16 @@ void time_passes(Job& job, kernel::Target target, bool torch_compile, verify::Re
     KW_TRY(const device::CompiledSet kernels,
            device->compile_when_called(job.subject.manifest, job.subject.files, types));
     const profile::Shape& shape = job.profile.shapes.measure.front();
-    return verify::speeds_of(job.subject, *device, kernels, {shape.begin(), shape.end()});
+    return verify::speeds_of(job.subject, *device, kernels, {shape.begin(), shape.end()}, {.seed = report.seed});
   }();
   if (!timed) {
     job.notes.push_back("not timed: " + timed.error().message);
     return;
   }
-  for (const verify::PassSpeed& speed : *timed) report.speeds.push_back(verify::row_of(speed));
-  report.verdicts[static_cast<std::size_t>(verify::Gate::Gain)] =
-      verify::judge_gain(job.subject, job.torch, types, *timed, {threads, torch_compile}, report.speeds);
+  verify::add(*timed, report);
+  if (report.passed())
+    report.verdicts[static_cast<std::size_t>(verify::Gate::Gain)] = verify::judge_gain(
+        job.subject, job.torch, types, timed->passes, {threads, options.torch_compile}, report.speeds);
 }
 
 std::string what_failed(const verify::Report& report) {
@@ -327,7 +337,10 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
   KW_TRY(verify::Report report, attempt(globals, options, job, "as planned", log));
   // What a person wrote or edited has none.
   if (!job.subject.from_outside) KW_CHECK(try_fallbacks(globals, options, job, target, log, report));
-  if (report.passed() && !options.no_timing) time_passes(job, target, options.torch_compile, report);
+  if (report.passed()) {
+    if (!options.no_timing) time_passes(options, job, target, report);
+    KW_CHECK(log.add(verify::attempt_of(report, job.identity, job.variant, profile::now_utc())));
+  }
   report.notes = job.notes;
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));

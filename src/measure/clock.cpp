@@ -1,16 +1,21 @@
 #include "measure/clock.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 
 namespace kw::measure {
 
 Result<std::vector<Timed>> time(device::Device& device, const std::vector<device::Program>& programs,
-                                device::Arena& arena, const device::Timing& how, const StopRule& rule) {
+                                device::Arena& arena, const device::Timing& how, const StopRule& rule,
+                                bool from_outside) {
   using Clock = std::chrono::steady_clock;
   std::vector<Timed> timed(programs.size());
   const Clock::time_point start = Clock::now();
   device::RunOptions options;
   options.timing = how;
+  options.from_outside = from_outside;
   options.timing->samples = rule.fewest;
   for (;;) {
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -27,8 +32,34 @@ Result<std::vector<Timed>> time(device::Device& device, const std::vector<device
     }
     if (narrow || enough || Clock::now() - start >= rule.budget) return timed;
     options.timing->warm_up = 1;
-    options.timing->resident = true;
+    options.timing->resident = !from_outside;
   }
+}
+
+Result<std::optional<std::string>> disagreement(device::Device& device, const device::Program& program,
+                                                device::Arena& arena, double seconds) {
+  constexpr double kTogether = 0.5;  // seconds: far above what a process takes to start
+  constexpr double kTimes = 2, kStart = 0.25;
+  constexpr int kTries = 3;  // a busy machine is slow at times, a clock that lies always does
+  const int calls = static_cast<int>(std::clamp(kTogether / std::max(seconds, 1e-9), 2.0, 2000.0));
+  const double said = seconds * (calls - 1);
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kTries; ++i) {
+    // Two runs that differ in the number of calls alone: whatever else they take, they both do.
+    double wall[2] = {0, 0};
+    for (const bool many : {false, true}) {
+      device::RunOptions options;
+      options.from_outside = true;
+      options.timing = device::Timing{.warm_up = 1, .samples = 1, .calls_per_sample = many ? calls : 1};
+      KW_TRY(const device::RunOutcome outcome, device.run({program}, arena, options));
+      if (outcome.fault) return std::optional(outcome.fault->message);
+      wall[many ? 1 : 0] = outcome.wall_seconds;
+    }
+    least = std::min(least, wall[1] - wall[0]);
+    if (least <= kTimes * said + kStart) return std::optional<std::string>();
+  }
+  return std::optional(
+      fmt::format("{} calls took {:.2f} s by the engine's clock and {:.2f} s by the samples", calls - 1, least, said));
 }
 
 }  // namespace kw::measure

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,15 @@ struct Timed {
   std::vector<double> seconds;  // sample by sample; those of one round belong together
 };
 
-// One result per program, in order. A program that fails ends it all with the failure in words.
+// One result per program, in order. A program that fails ends it all with the failure in words. The process
+// of code from outside ends with each round of samples.
 Result<std::vector<Timed>> time(device::Device& device, const std::vector<device::Program>& programs,
-                                device::Arena& arena, const device::Timing& how, const StopRule& rule = {});
+                                device::Arena& arena, const device::Timing& how, const StopRule& rule = {},
+                                bool from_outside = false);
+
+// Samples are taken by a clock in the process that the program runs in, which code from outside may reach. Does the
+// engine's own clock agree that a call takes about as long? What it says otherwise, in words.
+Result<std::optional<std::string>> disagreement(device::Device& device, const device::Program& program,
+                                                device::Arena& arena, double seconds);
 
 }  // namespace kw::measure

@@ -10,20 +10,30 @@ double Share::share() const {
 }
 
 Result<Share> share_of(device::Device& device, const Plain& plain, const Plain::Rates& rates,
-                       const device::Program& program, device::Arena& arena, const Work& work, const StopRule& rule) {
+                       const device::Program& program, device::Arena& arena, const Work& work,
+                       const ShareOptions& options) {
   KW_TRY(std::vector<device::Program> programs, plain.movers(arena, work));
-  programs.insert(programs.begin(), program);
   device::Timing how;
   KW_TRY(how.before, plain.evict(arena));
-  KW_TRY(std::vector<Timed> timed, time(device, programs, arena, how, rule));
+  how.before->calls.insert(how.before->calls.begin(), options.before.begin(), options.before.end());
   Share out;
   out.work = work;
-  out.memory = timed[1].time;
-  for (size_t i = 2; i < timed.size(); ++i)
-    if (timed[i].time.median < out.memory.median) out.memory = timed[i].time;
+  std::vector<Timed> plain_ones;
+  if (options.from_outside) {
+    KW_TRY(plain_ones, time(device, programs, arena, how, options.stop));
+    KW_TRY(std::vector<Timed> timed, time(device, {program}, arena, how, options.stop, true));
+    out.kernel = std::move(timed[0]);
+  } else {
+    programs.insert(programs.begin(), program);
+    KW_TRY(plain_ones, time(device, programs, arena, how, options.stop));
+    out.kernel = std::move(plain_ones[0]);
+    plain_ones.erase(plain_ones.begin());
+  }
+  out.memory = plain_ones[0].time;
+  for (const Timed& one : plain_ones)
+    if (one.time.median < out.memory.median) out.memory = one.time;
   if (rates.simple > 0) out.operation += work.simple / rates.simple;
   if (rates.special > 0) out.operation += work.special / rates.special;
-  out.kernel = std::move(timed[0]);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // How near a pass comes to what its device can do: the limit is the larger of memory time (a plain kernel that moves as
-// many bytes in the same ratio, timed in the same run from the same cache state) and operation time (the counted
-// operations at the measured rate). A share is at most 1.
+// many bytes in the same ratio, timed in the same run, or just before code from outside, from the same cache state) and
+// operation time (the counted operations at the measured rate). A share is at most 1.
 #pragma once
 
 #include "measure/clock.h"
@@ -19,9 +19,16 @@ struct Share {
   bool memory_bound() const { return memory.median >= operation; }
 };
 
+struct ShareOptions {
+  StopRule stop;
+  std::vector<device::Call> before;  // each sample, untimed, ahead of the eviction
+  bool from_outside =
+      false;  // a thread that the code leaves behind would slow the plain kernels: these are timed apart
+};
+
 // Of one call of a pass. The arena holds the pass's buffers, allocated, with what `plain.add_buffers` added.
 Result<Share> share_of(device::Device& device, const Plain& plain, const Plain::Rates& rates,
                        const device::Program& program, device::Arena& arena, const Work& work,
-                       const StopRule& rule = {});
+                       const ShareOptions& options = {});
 
 }  // namespace kw::measure

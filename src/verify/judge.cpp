@@ -292,7 +292,7 @@ class Judge {
   // 31 bits.
   Status look_at_large(const LargeWish& wish, const kernel::TypeBinding& types,
                        const Result<device::CompiledSet>& built, device::Device& device) {
-    const std::optional<LargeCall> call = large_call(subject_, types, wish);
+    const std::optional<RepeatingCall> call = large_call(subject_, types, wish);
     if (!call || !built) return {};
     std::vector<std::string> sizes;
     for (const auto& [name, size] : call->sizes) sizes.push_back(name + "=" + std::to_string(size));

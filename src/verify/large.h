@@ -1,6 +1,5 @@
-// Calls too large for the interpreter: where a kernel takes other ways (stores past the cache, every core, long
-// indices). Along an axis that nothing is reduced over, the inputs repeat with a short period, so the outputs do too,
-// and the oracle needs to see one period only. Every element is compared.
+// Calls where a kernel takes other ways than in small ones: stores past the cache, every core, long indices. The oracle
+// knows their answer because their inputs repeat (verify/repeating.h).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "verify/trial.h"
+#include "verify/repeating.h"
 
 namespace kw::verify {
-
-struct LargeCall {
-  kernel::Sizes sizes;
-  std::string symbol;  // the size that is large
-  std::int64_t period = 0;
-  std::vector<std::string> outputs;  // that repeat; the others are not compared
-};
 
 // How large a call shall be: of its largest repeating output, at least; and how many elements no tensor may exceed.
 struct LargeWish {
@@ -32,10 +24,11 @@ inline constexpr LargeWish kPastTheCache{36 << 20, 0, 60'000'000};
 inline constexpr LargeWish kPast31Bits{0, (std::int64_t{1} << 31) + 1, std::int64_t{7} << 30};
 
 // Nothing where no axis repeats, or no call is within the limit.
-std::optional<LargeCall> large_call(const Subject& subject, const kernel::TypeBinding& types, const LargeWish& wish);
+std::optional<RepeatingCall> large_call(const Subject& subject, const kernel::TypeBinding& types,
+                                        const LargeWish& wish);
 
 // What run_large takes of the host's memory at most; a GPU takes less.
-Result<std::int64_t> bytes_of(const Subject& subject, const LargeCall& call, const kernel::TypeBinding& types,
+Result<std::int64_t> bytes_of(const Subject& subject, const RepeatingCall& call, const kernel::TypeBinding& types,
                               const kernel::Machine& machine);
 
 // What this machine can give away now.
@@ -48,7 +41,7 @@ struct LargeOutcome {
   std::set<std::string> called;  // symbols of entries
 };
 
-Result<LargeOutcome> run_large(const Subject& subject, const LargeCall& call, const kernel::TypeBinding& types,
+Result<LargeOutcome> run_large(const Subject& subject, const RepeatingCall& call, const kernel::TypeBinding& types,
                                const device::CompiledSet& kernels, device::Device& device, std::uint64_t seed);
 
 }  // namespace kw::verify

@@ -9,7 +9,6 @@
 namespace kw::verify {
 namespace {
 
-constexpr std::size_t kMostEvidence = 4;
 constexpr double kNearBound = 0.9;
 
 std::string error_line(const Record& record) {
@@ -81,15 +80,7 @@ void Record::set(Gate gate, Outcome outcome, std::string line) {
   verdict(gate).line = std::move(line);
 }
 
-void Record::fail(const Finding& finding, const std::string& where) {
-  Verdict& against = verdict(finding.gate);
-  if (against.outcome != Outcome::Failed) {
-    against.outcome = Outcome::Failed;
-    against.line = finding.message.substr(0, finding.message.find('\n'));
-  }
-  if (against.evidence.size() < kMostEvidence)
-    against.evidence.push_back(where.empty() ? finding.message : where + ": " + finding.message);
-}
+void Record::fail(const Finding& finding, const std::string& where) { verify::fail(report, finding, where); }
 
 void Record::add(const OutputError& error, Values values) {
   const std::string type(ir::info(error.dtype).name);

@@ -38,6 +38,16 @@ const char* mark(Outcome outcome) {
 
 }  // namespace
 
+void fail(Report& report, const Finding& finding, const std::string& where) {
+  Verdict& against = report.verdicts[static_cast<std::size_t>(finding.gate)];
+  if (against.outcome != Outcome::Failed) {
+    against.outcome = Outcome::Failed;
+    against.line = finding.message.substr(0, finding.message.find('\n'));
+  }
+  if (against.evidence.size() < kMostEvidence)
+    against.evidence.push_back(where.empty() ? finding.message : where + ": " + finding.message);
+}
+
 std::string time_text(const PeerCost& cost) {
   return cost.milliseconds > 0 ? fmt::format("{:.3f}", cost.milliseconds) : "-";
 }

@@ -82,6 +82,11 @@ struct Report {
   const Verdict& verdict(Gate gate) const;
 };
 
+inline constexpr std::size_t kMostEvidence = 4;  // against a kernel, by one gate
+
+// Its gate says no from now on, with this among the evidence.
+void fail(Report& report, const Finding& finding, const std::string& where);
+
 std::string to_json(const Report& report);
 std::string to_markdown(const Report& report);
 std::string to_html(const Report& report);  // one page that needs no other file

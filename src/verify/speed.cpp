@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "kernel/lifetime.h"
 #include "verify/elements.h"
+#include "verify/repeating.h"
 
 namespace kw::verify {
 namespace {
@@ -30,13 +31,13 @@ const ir::Graph* graph_of(const Subject& subject, const std::string& pass) {
   return subject.approved_backward ? &*subject.approved_backward : nullptr;
 }
 
-Result<PassSpeed> speed_of(const Subject& subject, device::Device& device, const measure::Plain& plain,
-                           const measure::Plain::Rates& rates, const kernel::Pass& pass,
-                           const device::CompiledSet& kernels, const measure::Sizes& sizes, const measure::Work& work,
-                           const measure::StopRule& stop) {
+// What a call is given that the oracle does not know.
+Result<kernel::Facts> place_anything(const Subject& subject, const kernel::Pass& pass, const kernel::TypeBinding& types,
+                                     const measure::Sizes& sizes, const kernel::Machine& machine,
+                                     device::Arena& arena) {
   kernel::Facts facts;
   facts.sizes = sizes;
-  facts.machine = device.machine();
+  facts.machine = machine;
   for (const kernel::Scalar& scalar : subject.manifest.scalars) {
     const ir::Input* input = scalar_of(subject, scalar);
     const double value = input && input->default_value ? input->default_value->number() : 1;
@@ -45,56 +46,169 @@ Result<PassSpeed> speed_of(const Subject& subject, device::Device& device, const
     else
       facts.scalars[scalar.name] = static_cast<std::int64_t>(value);
   }
-  device::Arena arena;
   for (const kernel::Buffer& buffer : pass.buffers) {
-    KW_TRY(const kernel::Tensor tensor, kernel::describe(buffer, kernels.types, facts));
+    KW_TRY(const kernel::Tensor tensor, kernel::describe(buffer, types, facts));
     facts.tensors[buffer.name] = tensor;
     const bool read_only = buffer.role == kernel::Role::Input;
     if (!buffer.alias.empty()) {
-      if (pass.find(buffer.alias)->role == kernel::Role::Input)
-        return bad_input("a pass that overwrites its input is not timed");
       KW_CHECK(arena.add_alias(buffer.name, buffer.alias));
       continue;
     }
     KW_CHECK(arena.add(buffer.name, tensor, read_only ? device::Arena::Access::Read : device::Arena::Access::Write));
   }
-  KW_CHECK(plain.add_buffers(arena, work));
-  KW_CHECK(arena.allocate());
-  for (const kernel::Buffer& buffer : pass.buffers)
-    if (buffer.role == kernel::Role::Input) fill(arena, buffer.name, facts.tensors[buffer.name]);
-  const auto placed = arena.tensors();
-  for (auto& [name, tensor] : facts.tensors) tensor = placed.at(name);
-  KW_TRY(const device::Program program, device.prepare(pass, kernels, facts));
-  PassSpeed out{pass.name, sizes, {}};
-  KW_TRY(const kernel::MemoryUse memory, kernel::memory_use(pass, kernels.types, facts));
-  out.bytes = memory.peak();
-  KW_TRY(out.share, measure::share_of(device, plain, rates, program, arena, work, stop));
-  return out;
+  return facts;
 }
+
+// Overwrites every output: one that a sample does not write is not what an earlier one left there.
+std::vector<device::Call> poison(const kernel::Pass& pass, const device::Arena& arena) {
+  std::vector<device::Call> calls;
+  for (const device::Arena::Region& region : arena.regions()) {
+    const kernel::Buffer* buffer = pass.find(region.name);
+    if (buffer == nullptr || buffer->role != kernel::Role::Output) continue;
+    const int size = ir::info(region.tensor.dtype).bytes;
+    calls.push_back(device::FillCall{region.name, region.offset, region.bytes / static_cast<std::uint64_t>(size), size,
+                                     ~std::uint64_t{0}});
+  }
+  return calls;
+}
+
+std::optional<Finding> as_timed(std::optional<Finding> finding) {
+  if (finding) finding->message = "as it was timed, " + finding->message;
+  return finding;
+}
+
+// The passes of a subject, timed one after the other.
+class Timer {
+ public:
+  Timer(const Subject& subject, device::Device& device, const device::CompiledSet& kernels, const SpeedOptions& options)
+      : subject_(subject), device_(device), kernels_(kernels), options_(options) {}
+
+  Result<Speeds> run(measure::Sizes sizes) {
+    for (const kernel::Pass& pass : subject_.manifest.passes)
+      for (const kernel::Buffer& buffer : pass.buffers)
+        if (!buffer.alias.empty() && pass.find(buffer.alias)->role == kernel::Role::Input)
+          return bad_input("a pass that overwrites its input is not timed");
+    KW_TRY(const measure::Plain plain, measure::Plain::make(device_));
+    KW_TRY(const measure::Plain::Rates rates, plain.rates());
+    KW_CHECK(shrink(sizes));
+    KW_CHECK(know_answers(sizes));
+    Speeds speeds;
+    for (const kernel::Pass& pass : subject_.manifest.passes) {
+      const ir::Graph* graph = graph_of(subject_, pass.name);
+      if (!graph) continue;
+      KW_TRY(const measure::Work work, measure::work_of(*graph, sizes, kernels_.types));
+      Result<PassSpeed> speed = speed_of(plain, rates, pass, sizes, work, speeds.finding);
+      if (!speed && speed.error().kind == ErrorKind::GateFailed)
+        speeds.finding = as_timed(Finding{Gate::Runs, pass.name + ": " + speed.error().message});
+      if (speeds.finding) break;
+      if (!speed) return Failure(speed.error());
+      speeds.passes.push_back(*std::move(speed));
+    }
+    if (!trials_.empty()) speeds.elements = trials_.back().elements();
+    return speeds;
+  }
+
+ private:
+  // Until no pass moves more than it may: along the first size that the passes share, rows or a batch, which no row's
+  // length depends on.
+  Status shrink(measure::Sizes& sizes) const {
+    for (const kernel::Pass& pass : subject_.manifest.passes) {
+      const ir::Graph* graph = graph_of(subject_, pass.name);
+      if (!graph || subject_.manifest.sizes.empty()) continue;
+      const auto first = sizes.find(subject_.manifest.sizes.front());
+      while (first != sizes.end() && first->second > 1) {
+        KW_TRY(const measure::Work work, measure::work_of(*graph, sizes, kernels_.types));
+        if (work.bytes() <= options_.most_bytes) break;
+        first->second /= 2;
+      }
+    }
+    return {};
+  }
+
+  // Two sets of inputs: one is timed, then both are compared.
+  Status know_answers(const measure::Sizes& sizes) {
+    if (subject_.manifest.passes.size() > 1 && !subject_.joint) return {};  // nothing is known of a gradient
+    const std::optional<RepeatingCall> call = repeating_call(subject_, kernels_.types, sizes);
+    if (!call) return {};
+    for (const std::uint64_t seed : {1, 2}) {
+      KW_TRY(RepeatingTrial trial, RepeatingTrial::make(subject_, *call, kernels_.types, options_.seed + seed));
+      trials_.push_back(std::move(trial));
+    }
+    return {};
+  }
+
+  Result<PassSpeed> speed_of(const measure::Plain& plain, const measure::Plain::Rates& rates, const kernel::Pass& pass,
+                             const measure::Sizes& sizes, const measure::Work& work, std::optional<Finding>& finding) {
+    device::Arena arena;
+    KW_TRY(kernel::Facts facts, trials_.empty()
+                                    ? place_anything(subject_, pass, kernels_.types, sizes, device_.machine(), arena)
+                                    : trials_[0].place(pass, device_.machine(), arena));
+    KW_CHECK(plain.add_buffers(arena, work));
+    KW_CHECK(arena.allocate());
+    const auto placed = arena.tensors();
+    for (const kernel::Buffer& buffer : pass.buffers) facts.tensors[buffer.name] = placed.at(buffer.name);
+    if (!trials_.empty()) trials_[0].fill(pass, facts, arena);
+    for (const kernel::Buffer& buffer : pass.buffers)
+      if (trials_.empty() && buffer.role == kernel::Role::Input) fill(arena, buffer.name, facts.tensors[buffer.name]);
+    KW_TRY(const device::Program program, device_.prepare(pass, kernels_, facts));
+    PassSpeed out{pass.name, sizes, {}};
+    KW_TRY(const kernel::MemoryUse memory, kernel::memory_use(pass, kernels_.types, facts));
+    out.bytes = memory.peak();
+    measure::ShareOptions how{options_.stop, {}, subject_.from_outside};
+    if (subject_.from_outside) how.before = poison(pass, arena);
+    KW_TRY(out.share, measure::share_of(device_, plain, rates, program, arena, work, how));
+    if (subject_.from_outside) {
+      // Nothing ran after its last sample.
+      if (!trials_.empty()) finding = as_timed(trials_[0].compare(pass, facts, arena));
+      KW_TRY(const std::optional<std::string> flaw,
+             measure::disagreement(device_, program, arena, out.share.kernel.time.median));
+      if (flaw && !finding) finding = as_timed(Finding{Gate::Runs, pass.name + ": " + *flaw});
+    }
+    for (RepeatingTrial& trial : trials_) {
+      if (finding) break;
+      KW_TRY(finding, answer(trial, pass, facts, program, arena));
+    }
+    return out;
+  }
+
+  Result<std::optional<Finding>> answer(RepeatingTrial& trial, const kernel::Pass& pass, const kernel::Facts& facts,
+                                        const device::Program& program, device::Arena& arena) const {
+    trial.fill(pass, facts, arena);
+    device::RunOptions options;
+    options.from_outside = subject_.from_outside;
+    // Like the timed ones; how many there are is drawn, so that no kernel can know which is the last.
+    const std::uint64_t drawn =
+        Hash64().add(options_.seed).add(pass.name).add(static_cast<std::uint64_t>(&trial - trials_.data())).value();
+    options.timing = device::Timing{.samples = 2 + static_cast<int>(drawn % 8)};
+    options.timing->before = device::Program{poison(pass, arena)};
+    options.timing->budget = options_.stop.budget;
+    KW_TRY(const device::RunOutcome ran, device_.run({program}, arena, options));
+    if (ran.fault) return as_timed(finding_of(*ran.fault, pass.name));
+    std::optional<Finding> finding = as_timed(trial.compare(pass, facts, arena));
+    trial.carry(pass, facts, arena);
+    return finding;
+  }
+
+  const Subject& subject_;
+  device::Device& device_;
+  const device::CompiledSet& kernels_;
+  const SpeedOptions& options_;
+  std::vector<RepeatingTrial> trials_;  // none where nothing repeats
+};
 
 }  // namespace
 
-Result<std::vector<PassSpeed>> speeds_of(const Subject& subject, device::Device& device,
-                                         const device::CompiledSet& kernels, measure::Sizes sizes,
-                                         const SpeedOptions& options) {
-  KW_TRY(const measure::Plain plain, measure::Plain::make(device));
-  KW_TRY(const measure::Plain::Rates rates, plain.rates());
-  std::vector<PassSpeed> speeds;
-  for (const kernel::Pass& pass : subject.manifest.passes) {
-    const ir::Graph* graph = graph_of(subject, pass.name);
-    if (!graph) continue;
-    KW_TRY(measure::Work work, measure::work_of(*graph, sizes, kernels.types));
-    while (work.bytes() > options.most_bytes && !subject.manifest.sizes.empty()) {
-      // The first size that the passes share: rows or a batch, which no row's length depends on.
-      std::int64_t& first = sizes[subject.manifest.sizes.front()];
-      if (first < 2) break;
-      first /= 2;
-      KW_TRY(work, measure::work_of(*graph, sizes, kernels.types));
-    }
-    KW_TRY(PassSpeed speed, speed_of(subject, device, plain, rates, pass, kernels, sizes, work, options.stop));
-    speeds.push_back(std::move(speed));
-  }
-  return speeds;
+Result<Speeds> speeds_of(const Subject& subject, device::Device& device, const device::CompiledSet& kernels,
+                         measure::Sizes sizes, const SpeedOptions& options) {
+  return Timer(subject, device, kernels, options).run(std::move(sizes));
+}
+
+void add(const Speeds& speeds, Report& report) {
+  for (const PassSpeed& speed : speeds.passes) report.speeds.push_back(row_of(speed));
+  if (speeds.finding) return fail(report, *speeds.finding, "");
+  if (speeds.elements > 0)
+    report.verdicts[static_cast<std::size_t>(Gate::Error)].line +=
+        fmt::format("; {:.0f} million as it was timed", 1e-6 * static_cast<double>(speeds.elements));
 }
 
 SpeedRow row_of(const PassSpeed& speed) {

@@ -59,6 +59,78 @@ TEST_F(PlainTest, MoversWriteEveryByteInAnyRatio) {
   }
 }
 
+// The CPU, with a cache that the test chooses.
+class WithCache final : public device::Device {
+ public:
+  WithCache(device::Device& device, std::uint64_t bytes) : device_(device), bytes_(bytes) {}
+  kernel::Target target() const override { return device_.target(); }
+  std::string name() const override { return device_.name(); }
+  kernel::Machine machine() const override { return device_.machine(); }
+  std::uint64_t cache_bytes() const override { return bytes_; }
+  Status can_run() const override { return device_.can_run(); }
+  std::vector<std::string> architectures() const override { return device_.architectures(); }
+  Result<device::CompiledSet> compile(const kernel::Manifest& manifest, const device::Sources& sources,
+                                      const kernel::TypeBinding& types, const std::string& architecture) override {
+    return device_.compile(manifest, sources, types, architecture);
+  }
+  Result<device::RunOutcome> run(const std::vector<device::Program>& programs, device::Arena& arena,
+                                 const device::RunOptions& options) override {
+    evicted = options.timing && options.timing->before;
+    return device_.run(programs, arena, options);
+  }
+  bool evicted = false;  // before the samples of the last run
+
+ private:
+  device::Device& device_;
+  std::uint64_t bytes_;
+};
+
+// plain_evict tells of one number alone: that it has read it.
+TEST_F(PlainTest, EvictionReadsABufferOfTwiceTheLastLevelCacheToItsEnds) {
+  constexpr float kTold = 0x1.8p100f;
+  constexpr size_t kCache = 3 << 20, kFloats = 2 * kCache / sizeof(float);
+  WithCache device(*device_, kCache);
+  const auto plain = Plain::make(device);
+  ASSERT_TRUE(plain) << render(plain.error());
+  device::Arena arena;
+  ASSERT_TRUE(plain->add_buffers(arena, {}));  // of a pass that moves nothing
+  ASSERT_TRUE(arena.allocate());
+  ASSERT_GE(arena.bytes("plain_in").size(), 2 * kCache);
+  const auto evict = plain->evict(arena);
+  ASSERT_TRUE(evict) << render(evict.error());
+  const auto reads = [&](size_t index) {
+    arena.poison("plain_in", 0);
+    arena.poison("plain_out", 0);
+    std::memcpy(arena.bytes("plain_in").data() + index * sizeof kTold, &kTold, sizeof kTold);
+    const auto outcome = device.run({*evict}, arena, {});
+    EXPECT_TRUE(outcome && !outcome->fault);
+    float told = 0;
+    std::memcpy(&told, arena.bytes("plain_out").data(), sizeof told);
+    return told == kTold;
+  };
+  for (size_t index : {size_t{0}, size_t{1}, kFloats / 3, kFloats / 2, kFloats - 17, kFloats - 1})
+    EXPECT_TRUE(reads(index)) << index;
+  EXPECT_FALSE(reads(kFloats)) << "it reads more than it should";
+}
+
+TEST_F(PlainTest, TheCacheIsEvictedBeforeTheSamplesOfAShare) {
+  WithCache device(*device_, 1 << 16);
+  const auto plain = Plain::make(device);
+  ASSERT_TRUE(plain) << render(plain.error());
+  Work work;
+  work.read_bytes = work.written_bytes = 1 << 12;
+  device::Arena arena;
+  ASSERT_TRUE(plain->add_buffers(arena, work));
+  ASSERT_TRUE(arena.allocate());
+  const auto movers = plain->movers(arena, work);
+  ASSERT_TRUE(movers) << render(movers.error());
+  StopRule quick;
+  quick.budget = std::chrono::milliseconds(20);
+  const auto share = share_of(device, *plain, {}, movers->at(0), arena, work, {.stop = quick});
+  ASSERT_TRUE(share) << share.error().message;
+  EXPECT_TRUE(device.evicted);
+}
+
 TEST_F(PlainTest, RatesAreMeasured) {
   const auto rates = plain().rates();
   ASSERT_TRUE(rates) << rates.error().message;
@@ -77,13 +149,13 @@ TEST_F(PlainTest, AShareIsOneAtMostAndItsLimitTheLargerOfMemoryAndOperations) {
   ASSERT_TRUE(programs);
   StopRule quick;
   quick.budget = std::chrono::milliseconds(100);
-  const auto share = share_of(*device_, movers, {1e30, 1e30}, programs->at(0), arena, work, quick);
+  const auto share = share_of(*device_, movers, {1e30, 1e30}, programs->at(0), arena, work, {.stop = quick});
   ASSERT_TRUE(share) << share.error().message;
   EXPECT_TRUE(share->memory_bound());
   EXPECT_LE(share->share(), 1);
   EXPECT_GT(share->share(), 0);
   work.simple = 1e9;
-  const auto busy = share_of(*device_, movers, {1, 1}, programs->at(0), arena, work, quick);
+  const auto busy = share_of(*device_, movers, {1, 1}, programs->at(0), arena, work, {.stop = quick});
   ASSERT_TRUE(busy) << busy.error().message;
   EXPECT_FALSE(busy->memory_bound());
   EXPECT_EQ(busy->limit(), 1e9);
@@ -104,6 +176,10 @@ TEST(PlainCudaTest, TheKernelsOfAGpuCompile) {
   EXPECT_EQ(movers->size(), 2u);
   const auto evict = plain->evict(arena);
   ASSERT_TRUE(evict) << render(evict.error());
+  const auto& slots = std::get<device::KernelCall>(evict->calls.at(0)).slots;
+  ASSERT_EQ(slots.size(), 3u);
+  const std::uint64_t vectors = 2 * (*device)->cache_bytes() / 16;
+  EXPECT_EQ(std::get<device::BitsSlot>(slots[2]).bits, vectors) << "twice the last level of the cache";
 }
 
 }  // namespace

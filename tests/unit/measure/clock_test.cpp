@@ -1,0 +1,216 @@
+// When timing stops, on a device whose clock says what the test wants.
+#include "measure/clock.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+
+namespace kw::measure {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Sample after sample of one program, in seconds.
+using Script = std::function<double(int sample)>;
+
+class ScriptedDevice final : public device::Device {
+ public:
+  explicit ScriptedDevice(std::vector<Script> scripts) : scripts_(std::move(scripts)), taken_(scripts_.size()) {}
+  kernel::Target target() const override { return kernel::Target::Cpu; }
+  std::string name() const override { return "scripted"; }
+  kernel::Machine machine() const override { return {1, 1}; }
+  std::uint64_t cache_bytes() const override { return 1; }
+  Status can_run() const override { return {}; }
+  std::vector<std::string> architectures() const override { return {"none"}; }
+  Result<device::CompiledSet> compile(const kernel::Manifest&, const device::Sources&, const kernel::TypeBinding&,
+                                      const std::string&) override {
+    return device::CompiledSet{};
+  }
+  Result<device::RunOutcome> run(const std::vector<device::Program>& programs, device::Arena&,
+                                 const device::RunOptions& options) override {
+    EXPECT_EQ(programs.size(), scripts_.size());
+    runs.push_back(options.timing.value());
+    std::this_thread::sleep_for(each_takes);
+    device::RunOutcome outcome;
+    outcome.fault = fault;
+    if (wall) outcome.wall_seconds = wall(options.timing->calls_per_sample);
+    for (size_t p = 0; p < scripts_.size(); ++p) {
+      std::vector<double>& seconds = outcome.seconds.emplace_back();
+      for (int i = 0; i < std::min(gives, options.timing->samples); ++i) seconds.push_back(scripts_[p](taken_[p]++));
+    }
+    return outcome;
+  }
+  // Of as many programs as there are scripts.
+  Result<std::vector<Timed>> timed(const StopRule& rule, const device::Timing& how = {}) {
+    device::Arena arena;
+    return time(*this, std::vector<device::Program>(scripts_.size()), arena, how, rule);
+  }
+
+  std::vector<device::Timing> runs;  // as they were asked for
+  std::optional<device::Fault> fault;
+  std::function<double(int calls)> wall;  // of a run, by the engine's clock
+  milliseconds each_takes{0};
+  int gives = 1000;  // samples in a run, at most
+
+ private:
+  std::vector<Script> scripts_;
+  std::vector<int> taken_;  // samples
+};
+
+double steady(int) { return 1e-3; }
+double restless(int sample) { return sample % 2 ? 2e-3 : 1e-3; }  // its interval is as wide as its median
+
+constexpr StopRule kLong{.width = 0.02, .fewest = 10, .most = 50, .budget = milliseconds(60'000)};
+
+TEST(ClockTest, StopsAtTheFewestSamplesWhereEveryIntervalIsNarrow) {
+  ScriptedDevice device({steady, steady, steady});
+  const auto timed = device.timed(kLong);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_EQ(device.runs.size(), 1u);
+  ASSERT_EQ(timed->size(), 3u);
+  for (const Timed& one : *timed) {
+    EXPECT_EQ(one.time.samples, 10);
+    EXPECT_EQ(one.seconds, std::vector<double>(10, 1e-3));
+    EXPECT_EQ(one.time.median, 1e-3);
+  }
+}
+
+// Of twenty samples the interval is from the sixth to the fifteenth: five slow ones are beyond it.
+TEST(ClockTest, GoesOnWithAllProgramsWhileTheIntervalOfOneIsWide) {
+  ScriptedDevice device({steady, [](int sample) { return sample < 10 ? restless(sample) : 1e-3; }});
+  const auto timed = device.timed(kLong);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_EQ(device.runs.size(), 2u);
+  for (const Timed& one : *timed) {
+    EXPECT_EQ(one.time.samples, 20);
+    EXPECT_EQ(one.time.width(), 0);
+  }
+}
+
+TEST(ClockTest, NarrowIsWhatTheRuleSays) {
+  const auto samples = [](double slower) {
+    ScriptedDevice device({[=](int sample) { return sample % 2 ? 1e-3 * slower : 1e-3; }});
+    const auto timed = device.timed(kLong);
+    return timed ? timed->at(0).time.samples : -1;
+  };
+  EXPECT_EQ(samples(1.019), kLong.fewest);
+  EXPECT_EQ(samples(1.022), kLong.most);
+}
+
+TEST(ClockTest, StopsAtTheMostSamplesHoweverWideAnIntervalIs) {
+  ScriptedDevice device({restless, steady});
+  const auto timed = device.timed(kLong);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_EQ(device.runs.size(), 5u);
+  for (const Timed& one : *timed) EXPECT_EQ(one.time.samples, kLong.most);
+  EXPECT_GT(timed->at(0).time.width(), kLong.width);
+}
+
+TEST(ClockTest, StopsWhenTheBudgetIsSpentAndGrantsNoRunMoreThanIsLeft) {
+  using Clock = std::chrono::steady_clock;
+  StopRule rule = kLong;
+  rule.most = 1'000'000;
+  rule.budget = milliseconds(60);
+  ScriptedDevice device({restless});
+  device.each_takes = milliseconds(25);
+  const Clock::time_point start = Clock::now();
+  const auto timed = device.timed(rule);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_GE(Clock::now() - start, rule.budget);
+  EXPECT_LE(device.runs.size(), 3u);
+  for (size_t run = 0; run < device.runs.size(); ++run) {
+    EXPECT_LE(device.runs[run].budget, rule.budget - run * device.each_takes);
+    EXPECT_GE(device.runs[run].budget, milliseconds(1)) << "0 would be no limit";
+  }
+  EXPECT_EQ(timed->at(0).time.samples, 10 * static_cast<int>(device.runs.size()));
+}
+
+TEST(ClockTest, TooFewSamplesAreNotEnoughHoweverNarrow) {
+  ScriptedDevice device({steady});
+  device.gives = 4;
+  const auto timed = device.timed(kLong);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_EQ(timed->at(0).time.samples, 12);
+}
+
+TEST(ClockTest, ARunWithoutSamplesIsTheLast) {
+  ScriptedDevice device({restless});
+  device.gives = 0;
+  const auto timed = device.timed(kLong);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_EQ(device.runs.size(), 1u);
+  EXPECT_EQ(timed->at(0).time.samples, 0);
+}
+
+TEST(ClockTest, EveryRunEvictsAndOnlyTheFirstWarmsUpAtLength) {
+  ScriptedDevice device({restless});
+  device::Timing how;
+  how.warm_up = 7;
+  how.before = device::Program{{device::FillCall{"plain_in"}}};
+  ASSERT_TRUE(device.timed(kLong, how));
+  ASSERT_EQ(device.runs.size(), 5u);
+  for (size_t run = 0; run < device.runs.size(); ++run) {
+    ASSERT_TRUE(device.runs[run].before) << run;
+    EXPECT_EQ(device.runs[run].before->calls.size(), 1u);
+    EXPECT_EQ(device.runs[run].samples, kLong.fewest);
+    EXPECT_EQ(device.runs[run].warm_up, run == 0 ? 7 : 1);
+    EXPECT_EQ(device.runs[run].resident, run > 0);
+  }
+}
+
+// ---- a clock that code from outside may reach ----
+Result<std::optional<std::string>> doubt(ScriptedDevice& device, double said) {
+  device::Arena arena;
+  return disagreement(device, {}, arena, said);
+}
+
+TEST(DisagreementTest, OneClockThatSaysHalfOfWhatTheOtherSaysIsBelieved) {
+  ScriptedDevice device({steady});
+  device.wall = [](int calls) { return 3 + 1.9e-3 * calls; };  // however long a process takes to start
+  const auto flaw = doubt(device, 1e-3);
+  ASSERT_TRUE(flaw) << flaw.error().message;
+  EXPECT_FALSE(*flaw) << **flaw;
+  ASSERT_EQ(device.runs.size(), 2u);
+  EXPECT_EQ(device.runs[0].calls_per_sample, 1);
+  EXPECT_EQ(device.runs[1].calls_per_sample, 500) << "half a second";
+}
+
+TEST(DisagreementTest, SamplesThatSayATenthAreNot) {
+  ScriptedDevice device({steady});
+  device.wall = [](int calls) { return 3 + 1e-2 * calls; };
+  const auto flaw = doubt(device, 1e-3);
+  ASSERT_TRUE(flaw) << flaw.error().message;
+  ASSERT_TRUE(*flaw);
+  EXPECT_EQ(**flaw, "499 calls took 4.99 s by the engine's clock and 0.50 s by the samples");
+}
+
+TEST(DisagreementTest, AMachineThatIsBusyForAWhileIsAskedAgain) {
+  ScriptedDevice device({steady});
+  device.wall = [&](int calls) { return (device.runs.size() <= 2 ? 1e-2 : 1e-3) * calls; };
+  const auto flaw = doubt(device, 1e-3);
+  ASSERT_TRUE(flaw) << flaw.error().message;
+  EXPECT_FALSE(*flaw) << **flaw;
+  EXPECT_EQ(device.runs.size(), 4u);
+}
+
+TEST(DisagreementTest, AFaultIsSaidInItsOwnWords) {
+  ScriptedDevice device({steady});
+  device.fault = device::Fault{device::Fault::Kind::Crashed, "f", "f crashed"};
+  const auto flaw = doubt(device, 1e-3);
+  ASSERT_TRUE(flaw) << flaw.error().message;
+  EXPECT_EQ(*flaw, "f crashed");
+}
+
+TEST(ClockTest, AFaultEndsItInItsOwnWords) {
+  ScriptedDevice device({steady});
+  device.fault = device::Fault{device::Fault::Kind::Crashed, "f", "f crashed"};
+  const auto timed = device.timed(kLong);
+  ASSERT_FALSE(timed);
+  EXPECT_EQ(timed.error().kind, ErrorKind::GateFailed);
+  EXPECT_EQ(timed.error().message, "f crashed");
+}
+
+}  // namespace
+}  // namespace kw::measure
