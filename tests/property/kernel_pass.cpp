@@ -12,12 +12,17 @@
 
 namespace kw::test {
 
+device::DeviceOptions device_options() {
+  device::DeviceOptions options;
+  options.limits = {std::chrono::milliseconds(60'000), std::uint64_t{1} << 30, 2};
+  // Kept between runs: a kernel whose text did not change is not compiled again.
+  options.cache_folder = std::string(KW_BINARY_DIR) + "/kernel_cache";
+  return options;
+}
+
 device::Device& device_of(Where where) {
   const auto open = [](Where wanted) {
-    device::DeviceOptions options;
-    options.limits = {std::chrono::milliseconds(60'000), std::uint64_t{1} << 30, 2};
-    // Kept between runs: a kernel whose text did not change is not compiled again.
-    options.cache_folder = std::string(KW_BINARY_DIR) + "/kernel_cache";
+    const device::DeviceOptions options = device_options();
     auto device = wanted == Where::Cpu
                       ? device::open_device(kernel::Target::Cpu, options)
                       : device::emulate::open({.device = options, .sanitize = wanted == Where::SanitizedEmulation});
@@ -104,7 +109,9 @@ Result<KernelPass::Ready> KernelPass::prepare(size_t pass_index, const Types& ty
     tensor.strides = verify::strides_in(layout, array.shape);
     inputs[buffer.name] = &array;
   }
-  KW_TRY(facts.sizes, kernel::bind_sizes(manifest, pass, facts.tensors, call.sizes));
+  kernel::Sizes sizes = call.sizes;
+  for (const std::string& name : manifest.sizes) sizes.try_emplace(name, 1);  // of the other pass alone
+  KW_TRY(facts.sizes, kernel::bind_sizes(manifest, pass, facts.tensors, sizes));
   for (const kernel::Scalar& scalar : manifest.scalars) {
     const auto value = call.inputs.find(scalar.name);
     const double by_default = scalar.default_value == "true" ? 1 : std::strtod(scalar.default_value.c_str(), nullptr);

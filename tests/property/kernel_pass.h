@@ -28,6 +28,7 @@ enum class Where {
   Emulation,  // of a GPU
   SanitizedEmulation,
 };
+device::DeviceOptions device_options();
 device::Device& device_of(Where where);
 
 // The call with every tensor rounded to its type.
