@@ -97,6 +97,20 @@ def test_after_three_failures_nothing_more_is_tried_until_the_kernel_changes(kw,
     assert kw("verify", "relu", "--kernel", "relu.cpp").returncode == 0
 
 
+def test_after_three_failures_another_profile_is_tried_anew(kw, relu):
+    (relu / "relu.cpp").write_text(WRONG)
+    verify = ("verify", "relu", "--kernel", "relu.cpp", "--own-types", "--no-timing", "--json")
+    for attempt in (1, 2, 3):
+        assert json.loads(kw(*verify).stdout)["attempt"] == attempt
+    assert "failed 3 times on cpu" in kw(*verify).stdout
+    assert kw("set", "relu", "deterministic=no").returncode == 0
+    assert kw("approve", "relu", "--yes").returncode == 0
+    again = kw(*verify)
+    assert again.returncode == 1 and json.loads(again.stdout)["attempt"] == 1, again.stderr
+    tried = [json.loads(line) for line in (relu / "kernels/relu/verify/attempts.jsonl").read_text().splitlines()]
+    assert len(tried) == 4 and len({attempt["kernel"] for attempt in tried}) == 1
+
+
 def test_a_failure_names_the_gate_and_the_case(kw, relu):
     (relu / "relu.cpp").write_text(WRONG)
     run = kw("verify", "relu", "--kernel", "relu.cpp")
@@ -130,6 +144,28 @@ def test_a_manifest_that_is_wrong_is_blamed_by_line(kw, relu):
     run = kw("verify", "relu", "--kernel", "relu.cpp", "--manifest", "m.json")
     assert run.returncode == 2
     assert "m.json:4" in run.stderr
+
+
+def test_a_manifest_in_a_file_of_its_own_says_how_the_kernel_is_called(kw, relu):
+    (relu / "relu.cpp").write_text(RIGHT.replace("void relu_forward", 'extern "C" void rectified'))
+    matrix = {"type": "T", "shape": ["rows", "cols"]}
+    arguments = [
+        {"kind": "read", "of": "x"}, {"kind": "write", "of": "y"},
+        {"kind": "size", "of": "rows"}, {"kind": "size", "of": "cols"},
+    ]  # fmt: skip
+    entry = {"symbol": "rectified", "file": "relu.cpp", "arguments": arguments, "guards": ["dense(x)"]}
+    forward = {
+        "name": "forward",
+        "buffers": [{"name": "x", "role": "input", **matrix}, {"name": "y", "role": "output", **matrix}],
+        "steps": [{"kind": "kernel", "entries": [entry]}],
+    }
+    manifest = {"schema": 1, "name": "relu", "target": "cpu", "sizes": ["rows", "cols"], "types": {"T": ["f32"]}}
+    (relu / "contract.json").write_text(json.dumps(manifest | {"passes": [forward]}))
+    verify = ("verify", "relu", "--kernel", "relu.cpp", "--own-types", "--no-timing", "--json")
+    run = kw(*verify, "--manifest", "contract.json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert any("the contract is from" in note and "contract.json" in note for note in json.loads(run.stdout)["notes"])
+    assert kw(*verify).returncode == 1, "without it the kernel would be called relu_forward"
 
 
 def test_a_misread_source_is_caught_by_torch(kw, relu):
