@@ -17,6 +17,16 @@ std::optional<std::int64_t> value_of(const ir::Graph& graph, const ir::Size& siz
 
 namespace {
 
+// Whether what a slice takes of its operand is there, and what a pad fills has a place: the first element of none is not.
+bool lies_within(const ir::Graph& graph, const ir::Node& node, const Sizes& sizes) {
+  const auto& slice = node.as<ir::SliceAttr>();
+  const bool is_pad = node.op == ir::Op::Pad;
+  const auto size_of = [&](ir::AxisId axis) { return value_of(graph, graph.axis(axis).size, sizes).value_or(0); };
+  const std::int64_t n = size_of(is_pad ? slice.from : slice.to), whole = size_of(is_pad ? slice.to : slice.from);
+  const std::int64_t start = value_of(graph, slice.start, sizes).value_or(0), last = start + (n - 1) * slice.step;
+  return n == 0 || (start >= 0 && start < whole && last >= 0 && last < whole);
+}
+
 // Do the sizes fulfil the math's constraints, has all of it a value, and is no tensor above the limit?
 bool admitted(const ir::Graph& graph, const Sizes& sizes, std::int64_t most_elements) {
   for (const ir::SizeConstraint& constraint : graph.constraints) {
@@ -33,6 +43,7 @@ bool admitted(const ir::Graph& graph, const Sizes& sizes, std::int64_t most_elem
     // Of nothing there is no greatest: PyTorch refuses it.
     if (node.op == ir::Op::ArgMax || node.op == ir::Op::ArgMin)
       if (value_of(graph, graph.axis(node.as<ir::AxisList>().axes[0]).size, sizes) == 0) return false;
+    if (std::holds_alternative<ir::SliceAttr>(node.attr) && !lies_within(graph, node, sizes)) return false;
     std::int64_t count = 1;
     for (const ir::AxisId axis : node.axes) {
       const auto size = std::max<std::int64_t>(1, value_of(graph, graph.axis(axis).size, sizes).value_or(0));

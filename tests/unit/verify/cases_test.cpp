@@ -68,6 +68,15 @@ TEST(Reach, ARowThatFillsItsSharedMemoryGoesPastIt) {
   EXPECT_GT(4 * longest, 160'000);
 }
 
+TEST(Shapes, WhatASliceTakesIsThere) {
+  const auto graph = ir::text::parse(
+      "op f(x: f32[rows, cols])\n  first = slice(x, cols -> one = 1)\n  y = x + broadcast(sum(first, one), cols)\nreturn y\n");
+  ASSERT_TRUE(graph) << render(graph.error());
+  const std::vector<kernel::Sizes> shapes = shapes_to_try(subject_of(*graph, {}, {}), 150'000);
+  EXPECT_GT(shapes.size(), 5u);
+  for (const kernel::Sizes& sizes : shapes) EXPECT_GT(sizes.at("cols"), 0) << "PyTorch refuses x[:, 0] of no columns";
+}
+
 TEST(Reach, ARowIsTriedThatIsLongerThanABlockAtItsLargestHolds) {
   Subject subject = norm();
   subject.manifest.passes[0].steps[0].entries = {entry("one", {})};
