@@ -220,7 +220,10 @@ TEST(GpuTest, MoreSharedMemoryThanIsUsualIsGranted) {
 }
 
 TEST(GpuTest, MoreSharedMemoryThanThereIsCannotBeLaunched) {
-  expect_fault({.body = kRight, .launch = {{"1", "1", "1"}, {"256", "1", "1"}, "400000"}}, Kind::NotLoadable,
+  const char* body =
+      "__shared__ float parts[256]; if (i < n) { parts[threadIdx.x] = W(x[i]); "
+      "y[i] = T(parts[threadIdx.x] * scale + 1); }";  // beside all that a block may have
+  expect_fault({.body = body, .launch = {{"1", "1", "1"}, {"256", "1", "1"}, "232448"}}, Kind::NotLoadable,
                "cannot be launched");
 }
 

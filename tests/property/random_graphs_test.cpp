@@ -29,6 +29,18 @@ TEST(RandomGraph, RestOfVectorsBesideADimensionOfOne) { expect_random_graphs(50,
 // argmax of a sum whose product has another reader, which is one instruction in one loop and two in the other.
 TEST(RandomGraph, PositionOfAnExtremeOfFusedSums) { expect_random_graphs(16, 1, Where::Emulation); }
 
+// Vectors of a type that is wider than the rows', of which a quarter is as many elements.
+TEST(RandomGraph, WideVectorsBesideNarrowRows) { expect_random_graphs(49, 1, Where::Emulation); }
+
+// A slice of one element between two axes, which are no neighbours in the tensor that it is of.
+TEST(RandomGraph, ASliceOfOneBetweenTwoAxes) { expect_random_graphs(129, 1, Where::Cpu); }
+
+// A slice of rows from their beginning on, which do not follow each other in the tensor that it is of.
+TEST(RandomGraph, ASliceFromTheBeginningOfRows) { expect_random_graphs(141, 1, Where::Cpu); }
+
+// A product that is subnormal on its way in one order, and nothing in another.
+TEST(RandomGraph, AProductOfManySmallFactors) { expect_random_graphs(262, 1, Where::Cpu); }
+
 TEST(RefusedGraphs, AreUnderFivePercentOnCpu) { expect_few_refusals(300, Where::Cpu); }
 TEST(RefusedGraphs, AreUnderFivePercentOnCuda) { expect_few_refusals(300, Where::Emulation); }
 

@@ -105,11 +105,13 @@ class Merge {
  private:
   const LoopAxis& axis(LoopAxisId a) const { return out_.axes[static_cast<size_t>(a)]; }
 
-  // Where a buffer has the two axes as neighbouring dimensions.
+  // Where a buffer has the two axes as neighbouring dimensions, and all of the inner one.
   void find_merged_dimensions() {
     for_each_access(out_, [&](BufferId buffer, const std::vector<Index>& at, size_t first) {
+      const std::vector<ir::Size>& shape = out_.buffers[static_cast<size_t>(buffer)].shape;
       for (size_t i = 0; i + 1 < at.size(); ++i)
-        if (is_axis(at[i], outer_) && is_axis(at[i + 1], inner_)) dimension_.emplace(buffer, i + first);
+        if (is_axis(at[i], outer_) && is_axis(at[i + 1], inner_) && shape[i + 1 + first] == inner_size_)
+          dimension_.emplace(buffer, i + first);
     });
   }
 

@@ -87,7 +87,7 @@ SumModel Context::sum_model(DType type) const {
   const DType computed = opmath(type);
   const bool limited = rounded() && is_floating(computed);
   return {rounded() ? unit_roundoff(computed) : 0, options.longest_serial_chain,
-          limited ? info(computed).max_finite : kInfinity};
+          limited ? info(computed).max_finite : kInfinity, limited ? ulp(computed, 0) : 0};
 }
 
 DType Context::dtype(const Node& node) const {

@@ -18,6 +18,7 @@ struct SumModel {
   double roundoff;  // of the type that sums are accumulated in; 0 for integers
   int64_t longest_serial_chain;
   double largest = kInfinity;  // finite number of that type
+  double smallest = 0;         // and its smallest above zero
 
   // How many roundings a sum of n terms may have gone through before the one that the oracle makes too: a tree's depth
   // and one serial chain, never n. One or two terms have none.
@@ -74,20 +75,30 @@ struct RunningMean : RunningSum {
 
 struct RunningProduct {
   double product = 1, widest = 1, inexact = 0;
+  double above = 1, below = 1;  // of the finite factors beyond one, and of those below
+  bool has_zero = false;
   int64_t terms = 0;
 
   void add(double x, double e) {
+    const double size = std::fabs(x);
     product *= x;
-    widest *= std::fabs(x) + e;
+    widest *= size + e;
     inexact += e;
+    if (std::isfinite(x)) (size > 1 ? above : below) *= size;
+    has_zero |= x == 0;
     ++terms;
   }
   double value() const { return product; }
   // Every factor's rounding stays in a product whatever the order, so that here n roundings are the fewest.
   double spread(const SumModel& model) const {
+    // A part of them overflows in one order, and meets small ones before in another.
+    if (above > model.largest && below < 1) return kInfinity;
     if (!std::isfinite(product)) return std::isfinite(inexact) ? 0 : kInfinity;
     const double rounding = terms > 1 ? std::expm1(static_cast<double>(terms) * model.roundoff) : 0;
-    return scaled(widest, rounding) + (inexact > 0 ? gap(widest, std::fabs(product)) : 0);
+    const double bound = scaled(widest, rounding) + (inexact > 0 ? gap(widest, std::fabs(product)) : 0);
+    // Or is subnormal there, and loses bits before it meets large ones.
+    const bool may_lose = terms > 2 && !has_zero && below < model.smallest / model.roundoff;
+    return may_lose ? bound + static_cast<double>(terms) * model.smallest * above : bound;
   }
 };
 
@@ -95,14 +106,18 @@ template <class F>  // MaxFn or MinFn
 struct RunningExtreme {
   static double start() { return F{}(-1, 1) == 1 ? -kInfinity : kInfinity; }
   double extreme = start(), high = start(), low = start();
+  bool is_empty = true;  // PyTorch refuses it: anything goes
 
   void add(double x, double e) {
+    is_empty = false;
     extreme = F{}(extreme, x);
     high = F{}(high, x + e);
     low = F{}(low, x - e);
   }
   double value() const { return extreme; }
-  double spread(const SumModel&) const { return std::max(gap(high, extreme), gap(low, extreme)); }
+  double spread(const SumModel&) const {
+    return is_empty ? kInfinity : std::max(gap(high, extreme), gap(low, extreme));
+  }
 };
 
 template <bool kAny>

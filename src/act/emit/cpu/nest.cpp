@@ -124,10 +124,16 @@ std::vector<std::vector<LoopAxisId>> mergeable_axes(const LoopProgram& program, 
                            program.axes[static_cast<size_t>(inner)].size))
       return false;
     for (const Access& access : accesses) {
-      // The dimensions that have an axis at all, in order.
+      // All dimensions but those of size one, which may lie between neighbours; one element of a larger one may not.
+      const std::vector<ir::Size>& shape = program.buffers[static_cast<size_t>(access.buffer)].shape;
       std::vector<const Index*> dimensions;
-      for (const Index& index : *access.at)
-        if (!(index == size_index(0))) dimensions.push_back(&index);
+      for (size_t i = 0; i < access.at->size(); ++i)
+        if (const ir::Size& size = shape[i + (access.slice ? 1 : 0)]; size != ir::Size(1)) {
+          dimensions.push_back(&(*access.at)[i]);
+          // The beginning of a row, and not all of it: the next row does not follow.
+          if ((*access.at)[i] == axis_index(inner) && size != program.axes[static_cast<size_t>(inner)].size)
+            return false;
+        }
       for (size_t d = 0; d < dimensions.size(); ++d) {
         const Index& index = *dimensions[d];
         const Axes axes = axes_of(index);

@@ -145,7 +145,12 @@ void EntryWriter::aligned(Variant& variant) const {
 
 void EntryWriter::partly_aligned(Variant& variant) const {
   const std::string parts = number(variant.parts), part = "max(1, " + sizes_.vector() + "//" + parts + ")";
-  for (BufferId id : text_.vectors) variant.guards.push_back(alignment(variant, id, 16 / variant.parts));
+  const std::vector<std::string> deciding = deciding_types();
+  for (BufferId id : text_.vectors) {
+    // As many elements of a wider type are more bytes.
+    const bool decides = std::find(deciding.begin(), deciding.end(), types_.stored(buffer(id).type)) != deciding.end();
+    variant.guards.push_back(alignment(variant, id, decides ? 16 / variant.parts : 16));
+  }
   for (const ir::Size& offset : text_.offsets)
     variant.guards.push_back(bracket(sizes_.text(offset)) + " % " + part + " == 0");
   variant.guards.push_back(bracket(sizes_.inner(variant.dense)) + " % " + part + " == 0");
