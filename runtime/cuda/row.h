@@ -92,9 +92,10 @@ struct Edges {
   Index head = 0, at = -1;  // where the thread's own edge is in the row; -1: it has none
   KW_DEVICE Edges(int64_t offset, Index length, Index lane) {
     if constexpr (kRagged) {
-      const Index before = static_cast<Index>(offset % kVector), rest = before == 0 ? 0 : kVector - before;
+      // Of lengths that are powers of two the rest is some bits, where nothing asks for a sign.
+      const Index rest = static_cast<Index>(static_cast<uint32_t>(-offset) % kVector);
       head = rest < length ? rest : length;
-      const Index tail = (length - head) % kVector;
+      const Index tail = static_cast<Index>(static_cast<uint32_t>(length - head) % kVector);
       if (lane < head + tail) at = lane < head ? lane : length - tail + lane - head;
     }
   }

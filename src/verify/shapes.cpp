@@ -17,7 +17,8 @@ std::optional<std::int64_t> value_of(const ir::Graph& graph, const ir::Size& siz
 
 namespace {
 
-// Whether what a slice takes of its operand is there, and what a pad fills has a place: the first element of none is not.
+// Whether what a slice takes of its operand is there, and what a pad fills has a place: the first element of none is
+// not.
 bool lies_within(const ir::Graph& graph, const ir::Node& node, const Sizes& sizes) {
   const auto& slice = node.as<ir::SliceAttr>();
   const bool is_pad = node.op == ir::Op::Pad;

@@ -137,6 +137,7 @@ struct RunningLogic {
 // m + log Σ exp(x - m), rescaled whenever a larger m comes.
 struct RunningLogSumExp {
   double m = -kInfinity, sum = 0, high = 0, low = 0;
+  double lost = 0;      // by the roundings of `sum`, whose terms are positive
   double distance = 0;  // Σ exp(x - m) |x - m|
   int64_t terms = 0;
 
@@ -147,17 +148,20 @@ struct RunningLogSumExp {
       const double shift = m == -kInfinity || x == kInfinity ? -kInfinity : m - x, scale = std::exp(shift);
       distance = scale == 0 ? 0 : (distance - sum * shift) * scale;
       sum *= scale;
+      lost *= scale;
       high *= scale;
       low *= scale;
       m = x;
     }
     const double term = x == m ? 1 : std::exp(x - m);
-    sum += term;
+    const double next = sum + term;
+    if (std::isfinite(next)) lost += sum >= term ? (sum - next) + term : (term - next) + sum;
+    sum = next;
     high += e == 0 ? term : std::exp(x + e - m);
     low += e == 0 ? term : std::exp(x - e - m);
     if (x != m) distance += term * std::fabs(x - m);
   }
-  double value() const { return std::isinf(m) && !std::isnan(sum) ? m : m + std::log(sum); }
+  double value() const { return std::isinf(m) && !std::isnan(sum) ? m : m + std::log(sum + lost); }
   double spread(const SumModel& model) const {
     const double u = model.roundoff, log_sum = std::log(sum);
     const bool exact = (high == sum && low == sum) || std::isnan(sum);

@@ -70,7 +70,8 @@ TEST(Reach, ARowThatFillsItsSharedMemoryGoesPastIt) {
 
 TEST(Shapes, WhatASliceTakesIsThere) {
   const auto graph = ir::text::parse(
-      "op f(x: f32[rows, cols])\n  first = slice(x, cols -> one = 1)\n  y = x + broadcast(sum(first, one), cols)\nreturn y\n");
+      "op f(x: f32[rows, cols])\n  first = slice(x, cols -> one = 1)\n  y = x + broadcast(sum(first, one), "
+      "cols)\nreturn y\n");
   ASSERT_TRUE(graph) << render(graph.error());
   const std::vector<kernel::Sizes> shapes = shapes_to_try(subject_of(*graph, {}, {}), 150'000);
   EXPECT_GT(shapes.size(), 5u);

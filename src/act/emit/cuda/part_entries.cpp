@@ -6,7 +6,8 @@ namespace kw::act::cuda {
 namespace {
 
 constexpr int64_t kStaticShared = 4096;  // bytes that reductions may have of their own
-constexpr int64_t kMostBlocks = 8;       // on a multiprocessor
+constexpr int64_t kMostBlocks = 16;      // on a multiprocessor
+constexpr int64_t kFewBlocks = 8;        // as many, where each has warps enough
 constexpr int kMostHeld = 3;             // tensors of which a thread has 16 elements beside sums that ride along
 
 }  // namespace
@@ -63,14 +64,20 @@ void PartEntries::tiled(Variant v) {
   v.thread_bytes = kThreadBytes;
   const std::string room = tiles + "*32*" + each + "*(" + sizes_.bytes(text_.cached) + ")";
   // Where there are fewer rows than that, they have more warps each.
-  const std::string fitting = text_.cached.empty() ? number(kMostBlocks)
-                                                   : "min(" + number(kMostBlocks) + ", max(" + number(p_.shared_bytes) +
-                                                         "//(" + number(kStaticShared) + " + " + room + "), min(2, " +
-                                                         number(3 * half) + "//(1 + " + room + "))))";
-  const std::string blocks = "max(1, min(" + fitting + ", ceil_div(" + sizes_.points() + ", multiprocessors)))";
-  const std::string most = "max(1, " + threads_size(v, 32) + "//" + blocks + ")";
+  const auto fitting = [&](int64_t limit) {
+    if (text_.cached.empty()) return number(limit);
+    return "min(" + number(limit) + ", max(" + number(p_.shared_bytes) + "//(" + number(kStaticShared) + " + " + room +
+           "), min(2, " + number(3 * half) + "//(1 + " + room + "))))";
+  };
+  const std::string few =
+      "max(1, min(" + fitting(kFewBlocks) + ", ceil_div(" + sizes_.points() + ", multiprocessors)))";
+  const std::string most = "max(1, " + threads_size(v, 32) + "//" + few + ")";
   const std::string warps = "max(1, ceil_div(" + tiles + ", max(1, ceil_div(" + tiles + ", " + most + "))))";
   v.block = "32*" + warps;
+  // Rows of few tiles leave room for more blocks; but each of these would leave a slice of its sums.
+  const std::string blocks = summed ? few
+                                    : "max(" + few + ", min(" + fitting(kMostBlocks) + ", " + threads_size(v, 32) +
+                                          "//" + bracket(warps) + "))";
   const std::string slot_bytes = segments ? slots(warps, parts) : "0";
   if (segments) {
     v.guards.push_back(slot_bytes + " <= " + number(half));
