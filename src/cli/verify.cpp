@@ -36,7 +36,6 @@ struct Job {
   std::string folder;        // of attempts and reports
   std::optional<verify::TorchSource> torch;
   std::vector<std::string> notes;
-  std::string variant;  // of the plan: what was judged last
 };
 
 const std::string kLean = "fewer registers";  // the plan's family, with fewer elements and threads
@@ -233,7 +232,38 @@ std::chrono::milliseconds call_limit(const VerifyOptions& options) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(options.time_limit * 1000));
 }
 
-Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& options, Job& job,
+// How near the verified kernels come to the limit, in the user's own types at the first shape to be fast at. That they
+// cannot be timed here is a note, not a failure; a wrong answer to the calls that are timed is one.
+void time_passes(const VerifyOptions& options, Job& job, kernel::Target target, verify::Report& report) {
+  if (job.profile.shapes.measure.empty()) return;
+  kernel::TypeBinding types;
+  int threads = 1;
+  const auto timed = [&]() -> Result<verify::Speeds> {
+    // Of a run: some calls, however slow they are, and many of what they are timed beside.
+    constexpr int kCalls = 4;
+    device::DeviceOptions device_options;
+    device_options.limits.time = kCalls * call_limit(options) + std::chrono::seconds(30);
+    KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target, device_options));
+    KW_CHECK(device->can_run());
+    threads = std::max(1, static_cast<int>(device->machine().threads));
+    for (const ir::TypeParameter& parameter : job.subject.forward.type_parameters)
+      types[parameter.name] = parameter.default_dtype;
+    KW_TRY(const device::CompiledSet kernels,
+           device->compile_when_called(job.subject.manifest, job.subject.files, types));
+    const profile::Shape& shape = job.profile.shapes.measure.front();
+    return verify::speeds_of(job.subject, *device, kernels, {shape.begin(), shape.end()}, {.seed = report.seed});
+  }();
+  if (!timed) {
+    job.notes.push_back("not timed: " + timed.error().message);
+    return;
+  }
+  verify::add(*timed, report);
+  if (report.passed())
+    report.verdicts[static_cast<std::size_t>(verify::Gate::Gain)] = verify::judge_gain(
+        job.subject, job.torch, types, timed->passes, {threads, options.torch_compile}, report.speeds);
+}
+
+Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& options, Job& job, kernel::Target target,
                                const std::string& variant, const verify::AttemptLog& log) {
   verify::JudgeOptions judge_options;
   judge_options.cases.only_own_types = options.own_types;
@@ -253,39 +283,9 @@ Result<verify::Report> attempt(const Globals& globals, const VerifyOptions& opti
   KW_TRY(verify::Report report, verify::judge(job.subject, judge_options));
   report.profile_hash = job.profile_hash;
   report.attempt = verify::strikes(before, report.target, job.identity) + 1;
-  job.variant = variant;
-  if (!report.passed()) KW_CHECK(log.add(verify::attempt_of(report, job.identity, variant, profile::now_utc())));
+  if (report.passed() && !options.no_timing) time_passes(options, job, target, report);
+  KW_CHECK(log.add(verify::attempt_of(report, job.identity, variant, profile::now_utc())));
   return report;
-}
-
-// How near the verified kernels come to the limit, in the user's own types at the first shape to be fast at. What
-// cannot be timed here is a note, not a failure.
-void time_passes(const VerifyOptions& options, Job& job, kernel::Target target, verify::Report& report) {
-  if (job.profile.shapes.measure.empty()) return;
-  kernel::TypeBinding types;
-  int threads = 1;
-  const auto timed = [&]() -> Result<verify::Speeds> {
-    constexpr int kCallsInARun = 4;  // at least, however slow they are
-    device::DeviceOptions device_options;
-    device_options.limits.time = kCallsInARun * call_limit(options);
-    KW_TRY(const std::unique_ptr<device::Device> device, device::open_device(target, device_options));
-    KW_CHECK(device->can_run());
-    threads = std::max(1, static_cast<int>(device->machine().threads));
-    for (const ir::TypeParameter& parameter : job.subject.forward.type_parameters)
-      types[parameter.name] = parameter.default_dtype;
-    KW_TRY(const device::CompiledSet kernels,
-           device->compile_when_called(job.subject.manifest, job.subject.files, types));
-    const profile::Shape& shape = job.profile.shapes.measure.front();
-    return verify::speeds_of(job.subject, *device, kernels, {shape.begin(), shape.end()}, {.seed = report.seed});
-  }();
-  if (!timed) {
-    job.notes.push_back("not timed: " + timed.error().message);
-    return;
-  }
-  verify::add(*timed, report);
-  if (report.passed())
-    report.verdicts[static_cast<std::size_t>(verify::Gate::Gain)] = verify::judge_gain(
-        job.subject, job.torch, types, timed->passes, {threads, options.torch_compile}, report.speeds);
 }
 
 std::string what_failed(const verify::Report& report) {
@@ -316,7 +316,8 @@ Status try_fallbacks(const Globals& globals, const VerifyOptions& options, Job& 
         fmt::format("attempt {} takes {}{}", ++attempts, family == kLean ? "" : "the fallback ", family));
     job.subject.manifest = next->kernels.manifest;
     job.subject.files = next->kernels.files;
-    KW_TRY(verify::Report tried, attempt(globals, options, job, (family == kLean ? "" : "fallback: ") + family, log));
+    KW_TRY(verify::Report tried,
+           attempt(globals, options, job, target, (family == kLean ? "" : "fallback: ") + family, log));
     if (tried.passed()) {
       report = std::move(tried);
       return adopt(folder, job, *next, options.target);
@@ -334,13 +335,9 @@ Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) 
   KW_TRY(const kernel::Target target, target_of(options.target));
   const verify::AttemptLog log(job.folder + "/attempts.jsonl");
   KW_CHECK(log.may_go_on(job.name, options.target, job.identity));
-  KW_TRY(verify::Report report, attempt(globals, options, job, "as planned", log));
+  KW_TRY(verify::Report report, attempt(globals, options, job, target, "as planned", log));
   // What a person wrote or edited has none.
   if (!job.subject.from_outside) KW_CHECK(try_fallbacks(globals, options, job, target, log, report));
-  if (report.passed()) {
-    if (!options.no_timing) time_passes(options, job, target, report);
-    KW_CHECK(log.add(verify::attempt_of(report, job.identity, job.variant, profile::now_utc())));
-  }
   report.notes = job.notes;
   KW_CHECK(write_file_atomically(job.folder + "/report.json", verify::to_json(report) + "\n"));
   KW_CHECK(write_file_atomically(job.folder + "/report.md", verify::to_markdown(report)));

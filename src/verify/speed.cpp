@@ -67,7 +67,7 @@ std::vector<device::Call> poison(const kernel::Pass& pass, const device::Arena& 
     if (buffer == nullptr || buffer->role != kernel::Role::Output) continue;
     const int size = ir::info(region.tensor.dtype).bytes;
     calls.push_back(device::FillCall{region.name, region.offset, region.bytes / static_cast<std::uint64_t>(size), size,
-                                     ~std::uint64_t{0}});
+                                     ~std::uint64_t{0} >> (64 - 8 * size)});
   }
   return calls;
 }

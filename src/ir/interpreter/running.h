@@ -106,18 +106,26 @@ template <class F>  // MaxFn or MinFn
 struct RunningExtreme {
   static double start() { return F{}(-1, 1) == 1 ? -kInfinity : kInfinity; }
   double extreme = start(), high = start(), low = start();
-  bool is_empty = true;  // PyTorch refuses it: anything goes
 
   void add(double x, double e) {
-    is_empty = false;
     extreme = F{}(extreme, x);
     high = F{}(high, x + e);
     low = F{}(low, x - e);
   }
   double value() const { return extreme; }
-  double spread(const SumModel&) const {
-    return is_empty ? kInfinity : std::max(gap(high, extreme), gap(low, extreme));
+  double spread(const SumModel&) const { return std::max(gap(high, extreme), gap(low, extreme)); }
+};
+
+// Over whole axes: of nothing PyTorch refuses it, so that anything goes.
+template <class F>
+struct ReducedExtreme : RunningExtreme<F> {
+  bool is_empty = true;
+
+  void add(double x, double e) {
+    is_empty = false;
+    RunningExtreme<F>::add(x, e);
   }
+  double spread(const SumModel& model) const { return is_empty ? kInfinity : RunningExtreme<F>::spread(model); }
 };
 
 template <bool kAny>

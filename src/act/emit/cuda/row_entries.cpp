@@ -303,7 +303,8 @@ std::vector<std::string> RowEntries::bytes_of_each_sum() const {
       bytes.push_back("bytes(" + buffer(sum.buffer).name + ")");
       types.push_back(buffer(sum.buffer).type);
     }
-  if (std::count(types.begin(), types.end(), types[0]) == std::ssize(types)) bytes.assign(bytes.size(), bytes[0]);
+  if (std::count(types.begin(), types.end(), types[0]) == std::ssize(types))
+    bytes.assign(bytes.size(), std::string(bytes[0]));
   return bytes;
 }
 std::string RowEntries::bytes_of_sums() const {
