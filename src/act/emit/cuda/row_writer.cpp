@@ -273,7 +273,9 @@ std::string RowWriter::tile_sum(const Factored& product, const std::string& type
 
 void RowWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
   if (const auto product = summed_product(r)) {
-    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text) + ";");
+    // A tile's sum times one factor may leave the range that it is in again after the next.
+    const std::string wide = product->factors.size() > 1 ? "kw::Total<true, " + accumulator_type(r) + ">" : "";
+    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text, wide) + ";");
     return;
   }
   const Reduction reduction = reduction_of(r);

@@ -162,7 +162,7 @@ KW_DEVICE void group_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<con
         }
       }
       sum_total += sum_part * norm_weight_i_2;
-      sum_2_total += sum_2_part * norm_weight_i_2 * rstd_i;
+      sum_2_total += kw::Total<true, T32>(sum_2_part) * norm_weight_i_2 * rstd_i;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)

@@ -174,7 +174,7 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
         }
       }
       sum_2_total += sum_2_part * norm_weight_i_2;
-      sum_3_total += sum_3_part * norm_weight_i_2 * rstd_i;
+      sum_3_total += kw::Total<true, T32>(sum_3_part) * norm_weight_i_2 * rstd_i;
       const T32 grad_norm_weight_slices_part = kw::warp_sum(sum_2_part);
       if (kw::lane() == 0) {
         if (kPlace == kw::Place::Shared)
