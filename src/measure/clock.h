@@ -3,8 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +16,7 @@ struct StopRule {
   double width = 0.02;  // of every interval, as a share of the median
   int fewest = 10, most = 400;
   std::chrono::milliseconds budget{3000};
+  std::uint64_t seed = 0;  // draws how many samples more code from outside is asked for in a round
 };
 
 struct Timed {
@@ -30,9 +30,10 @@ Result<std::vector<Timed>> time(device::Device& device, const std::vector<device
                                 device::Arena& arena, const device::Timing& how, const StopRule& rule = {},
                                 bool from_outside = false);
 
-// Samples are taken by a clock in the process that the program runs in, which code from outside may reach. Does the
-// engine's own clock agree that a call takes about as long? What it says otherwise, in words.
-Result<std::optional<std::string>> disagreement(device::Device& device, const device::Program& program,
-                                                device::Arena& arena, double seconds);
+// Samples are taken by a clock in the process that the program runs in, which code from outside may reach. What they
+// said, where the engine's own clock agrees that a call takes about as long; else what samples say that are taken anew,
+// for the machine may have become busy since, where it agrees with those. Where it never does, both in words.
+Result<Estimate> confirmed(device::Device& device, const device::Program& program, device::Arena& arena,
+                           const device::Timing& how, const Estimate& said, std::uint64_t seed = 0);
 
 }  // namespace kw::measure

@@ -1,6 +1,7 @@
 #include "measure/share.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace kw::measure {
 
@@ -9,13 +10,19 @@ double Share::share() const {
   return std::min(1.0, limit() / kernel.time.median);
 }
 
+Result<device::Timing> evicted(const Plain& plain, const device::Arena& arena, std::vector<device::Call> before) {
+  device::Timing how;
+  KW_TRY(how.before, plain.evict(arena));
+  how.before->calls.insert(how.before->calls.begin(), std::make_move_iterator(before.begin()),
+                           std::make_move_iterator(before.end()));
+  return how;
+}
+
 Result<Share> share_of(device::Device& device, const Plain& plain, const Plain::Rates& rates,
                        const device::Program& program, device::Arena& arena, const Work& work,
                        const ShareOptions& options) {
   KW_TRY(std::vector<device::Program> programs, plain.movers(arena, work));
-  device::Timing how;
-  KW_TRY(how.before, plain.evict(arena));
-  how.before->calls.insert(how.before->calls.begin(), options.before.begin(), options.before.end());
+  KW_TRY(const device::Timing how, evicted(plain, arena, options.before));
   Share out;
   out.work = work;
   std::vector<Timed> plain_ones;

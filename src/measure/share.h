@@ -26,6 +26,9 @@ struct ShareOptions {
       false;  // a thread that the code leaves behind would slow the plain kernels: these are timed apart
 };
 
+// How a pass is timed: each sample begins with `before`, and then with a cache that holds none of the pass's data.
+Result<device::Timing> evicted(const Plain& plain, const device::Arena& arena, std::vector<device::Call> before);
+
 // Of one call of a pass. The arena holds the pass's buffers, allocated, with what `plain.add_buffers` added.
 Result<Share> share_of(device::Device& device, const Plain& plain, const Plain::Rates& rates,
                        const device::Program& program, device::Arena& arena, const Work& work,

@@ -25,11 +25,8 @@ std::string error_line(const Record& record) {
              "within {:.3g}{}",
              elements, worst->tensor, worst->type, 100 * worst->max_share, worst->max_ulps, worst->ulps_99_9,
              unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "") +
-         (record.large_elements > 0
-              ? fmt::format("; {:.0f} million in a large call", 1e-6 * static_cast<double>(record.large_elements))
-              : "") +
-         (record.elements_past_31_bits > 0 ? fmt::format("; {:.0f} million in one past 2^31",
-                                                         1e-6 * static_cast<double>(record.elements_past_31_bits))
+         (record.large_elements > 0 ? "; " + rounded_count(record.large_elements) + " in a large call" : "") +
+         (record.elements_past_31_bits > 0 ? "; " + rounded_count(record.elements_past_31_bits) + " in one past 2^31"
                                            : "") +
          record.past_31_bits;
 }
@@ -114,6 +111,8 @@ void Record::conclude(const Subject& subject, std::size_t planned, std::size_t m
   };
   const bool built = verdict(Gate::Builds).outcome != Outcome::Failed;
   pass(Gate::Interface, "shapes, types and strides are the op's own");
+  if (built && !not_built.empty())
+    set(Gate::Builds, Outcome::Flagged, "for the emulation alone, spills are not known: " + not_built);
   pass(Gate::Builds,
        fmt::format("{} files for {} mixtures of types{}", subject.manifest.files().size(), mixtures, built_for));
   verdict(Gate::Style) = judge_style(subject.manifest, subject.files);
@@ -129,6 +128,9 @@ void Record::conclude(const Subject& subject, std::size_t planned, std::size_t m
   pass(Gate::Error, error_line(*this));
   if (orders == 0)
     set(Gate::Casting, Outcome::Skipped, "nothing is rounded on the way in these types");
+  else if (orders_apart == 0 && verdict(Gate::Casting).outcome == Outcome::Skipped)
+    set(Gate::Casting, Outcome::Flagged,
+        fmt::format("none of {} other orders of rounding would have been seen", orders));
   else
     pass(Gate::Casting, fmt::format("{} of {} other orders of rounding would have been seen", orders_apart, orders));
   if (subject.manifest.target == kernel::Target::Cuda && report.device.find("emulated") != std::string::npos)

@@ -23,6 +23,7 @@ struct Record {
   std::int64_t elements_past_31_bits = 0;  // in one of more than 2^31
   std::string past_31_bits;                // why there was none
   std::string built_for;                   // ", for sm_80, sm_90"
+  std::string not_built;                   // why the target's own compiler did not see the kernels
   bool stopped_early = false;
 
   // Every gate begins as not reached.

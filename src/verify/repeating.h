@@ -1,6 +1,8 @@
 // Calls too large for the interpreter whose answer the oracle knows all the same: along one axis the inputs repeat with
-// a short period. Outputs along that axis repeat too, and a sum over it is what a period gives, as often as there are
-// periods, and what the part of one at the end gives. The oracle sees one period; every element is compared.
+// a short period (repetition.h). The oracle sees one period; every element is compared. Where each period begins is
+// drawn, so that no kernel can do with fewer slices than there are:
+//
+//   x = a b c | c a b | b c a | c a b | a b
 //
 //   KW_TRY(RepeatingTrial trial, RepeatingTrial::make(subject, call, types, seed));
 //   KW_TRY(kernel::Facts facts, trial.place(pass, machine, arena));
@@ -12,53 +14,17 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "verify/repetition.h"
 #include "verify/trial.h"
 
 namespace kw::verify {
-
-// An output that is a sum, or a mean, over the axis that repeats.
-struct SummedOutput {
-  bool is_mean = false;
-  double bound = 1;      // of a sum of all terms, to that of a period's: more of them are rounded more often
-  double roundings = 0;  // of what is computed after the sum, as a share of the result
-  double smallest = 0;   // what is rounded there where the result is subnormal
-  double largest = 0;    // finite number of the types there
-};
-
-struct RepeatingCall {
-  kernel::Sizes sizes;
-  std::string symbol;  // the size of the axis that repeats
-  std::int64_t period = 0;
-  std::vector<std::string> outputs;          // that repeat
-  std::map<std::string, SummedOutput> sums;  // the others that are compared
-};
-
-// Of every symbol the call that repeats along it, where any output does. The size of that symbol is 1 in the calls:
-// whoever asks knows how large it shall be.
-struct Repetition {
-  RepeatingCall call;
-  std::int64_t widest = 0, longest = 1;  // bytes and elements of one slice of the largest output
-};
-std::vector<Repetition> repetitions(const Subject& subject, const kernel::TypeBinding& types, kernel::Sizes sizes);
-
-// The longest period up to `most` whose values the interpreter can be given; 0: there is none.
-std::int64_t longest_period(const Subject& subject, const RepeatingCall& call,
-                            std::int64_t most = std::numeric_limits<std::int64_t>::max());
-
-// With its size and its period, and with what follows from them for sums. Nothing where the math does not admit it.
-std::optional<RepeatingCall> sized(const Subject& subject, const kernel::TypeBinding& types, RepeatingCall call,
-                                   std::int64_t size, std::int64_t period);
-
-// A call of these sizes, where one repeats; of several that which compares the most outputs.
-std::optional<RepeatingCall> repeating_call(const Subject& subject, const kernel::TypeBinding& types,
-                                            const kernel::Sizes& sizes);
 
 // Does a later pass take what this one leaves in the buffer?
 bool wanted_later(const Subject& subject, const kernel::Pass& pass, const kernel::Buffer& buffer);
@@ -85,17 +51,21 @@ class RepeatingTrial {
  private:
   RepeatingTrial(const Subject& subject, RepeatingCall call, kernel::TypeBinding types);
   int dimension_of(const std::string& tensor) const;  // that repeats; -1: none does
+  // visit(index along the axis, the slice of a period that stands there): for all in order.
+  template <typename Visit>
+  void each_slice(Visit visit) const;
   std::optional<Finding> compare_repeated(const std::string& name, const kernel::Pass& pass,
-                                          const kernel::Tensor& tensor, std::span<const std::byte> bytes) const;
+                                          const kernel::Tensor& tensor, std::span<const std::byte> bytes);
   std::optional<Finding> compare_sum(const std::string& name, const SummedOutput& sum, const kernel::Pass& pass,
-                                     const kernel::Tensor& tensor, std::span<const std::byte> bytes) const;
+                                     const kernel::Tensor& tensor, std::span<const std::byte> bytes);
 
   const Subject* subject_;
   RepeatingCall call_;
   kernel::TypeBinding types_;
   ir::SymbolId symbol_ = 0;
+  std::uint64_t seed_ = 0;
   ir::Environment values_;           // of one period
-  Expected expected_, of_the_rest_;  // of a period, and of the part of one at the end
+  Expected expected_, of_the_last_;  // of a period, and of the last with the part of one behind it
   std::map<std::string, std::pair<kernel::Tensor, std::vector<std::byte>>> carried_;
   std::int64_t elements_ = 0;
 };

@@ -48,6 +48,11 @@ void fail(Report& report, const Finding& finding, const std::string& where) {
     against.evidence.push_back(where.empty() ? finding.message : where + ": " + finding.message);
 }
 
+std::string rounded_count(std::int64_t elements) {
+  if (elements < 1'000'000) return std::to_string(elements);
+  return fmt::format("{:.0f} million", 1e-6 * static_cast<double>(elements));
+}
+
 std::string time_text(const PeerCost& cost) {
   return cost.milliseconds > 0 ? fmt::format("{:.3f}", cost.milliseconds) : "-";
 }

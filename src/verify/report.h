@@ -31,6 +31,9 @@ struct ErrorRow {
   ir::ShareHistogram by_share{};
 };
 
+// As a report's lines say how many elements: "123456", "38 million".
+std::string rounded_count(std::int64_t elements);
+
 // What the assembler says of one kernel (cuda), for one architecture and mixture of types.
 struct KernelRow {
   std::string kernel, architecture, types;

@@ -59,12 +59,12 @@ Result<kernel::Facts> place_anything(const Subject& subject, const kernel::Pass&
   return facts;
 }
 
-// Overwrites every output: one that a sample does not write is not what an earlier one left there.
+// Overwrites all that a pass writes: what a sample does not write, or compute, is not what an earlier one left there.
 std::vector<device::Call> poison(const kernel::Pass& pass, const device::Arena& arena) {
   std::vector<device::Call> calls;
   for (const device::Arena::Region& region : arena.regions()) {
     const kernel::Buffer* buffer = pass.find(region.name);
-    if (buffer == nullptr || buffer->role != kernel::Role::Output) continue;
+    if (buffer == nullptr || buffer->role == kernel::Role::Input) continue;
     const int size = ir::info(region.tensor.dtype).bytes;
     calls.push_back(device::FillCall{region.name, region.offset, region.bytes / static_cast<std::uint64_t>(size), size,
                                      ~std::uint64_t{0} >> (64 - 8 * size)});
@@ -91,8 +91,8 @@ class Timer {
     KW_TRY(const measure::Plain plain, measure::Plain::make(device_));
     KW_TRY(const measure::Plain::Rates rates, plain.rates());
     KW_CHECK(shrink(sizes));
-    KW_CHECK(know_answers(sizes));
     Speeds speeds;
+    know_answers(sizes, speeds.unknown);
     for (const kernel::Pass& pass : subject_.manifest.passes) {
       const ir::Graph* graph = graph_of(subject_, pass.name);
       if (!graph) continue;
@@ -126,15 +126,22 @@ class Timer {
   }
 
   // Two sets of inputs: one is timed, then both are compared.
-  Status know_answers(const measure::Sizes& sizes) {
-    if (subject_.manifest.passes.size() > 1 && !subject_.joint) return {};  // nothing is known of a gradient
-    const std::optional<RepeatingCall> call = repeating_call(subject_, kernels_.types, sizes);
-    if (!call) return {};
-    for (const std::uint64_t seed : {1, 2}) {
-      KW_TRY(RepeatingTrial trial, RepeatingTrial::make(subject_, *call, kernels_.types, options_.seed + seed));
-      trials_.push_back(std::move(trial));
+  void know_answers(const measure::Sizes& sizes, std::string& unknown) {
+    if (subject_.manifest.passes.size() > 1 && !subject_.joint) {
+      unknown = "nothing is known of the gradients";
+      return;
     }
-    return {};
+    const std::optional<RepeatingCall> call = repeating_call(subject_, kernels_.types, sizes);
+    if (!call) unknown = "it repeats along no axis that is long enough";
+    for (int i = 0; call && i < 2; ++i) {
+      auto trial = RepeatingTrial::make(subject_, *call, kernels_.types, options_.seed + static_cast<std::uint64_t>(i));
+      if (!trial) {
+        unknown = trial.error().message;
+        trials_.clear();
+        return;
+      }
+      trials_.push_back(*std::move(trial));
+    }
   }
 
   Result<PassSpeed> speed_of(const measure::Plain& plain, const measure::Plain::Rates& rates, const kernel::Pass& pass,
@@ -155,32 +162,39 @@ class Timer {
     KW_TRY(const kernel::MemoryUse memory, kernel::memory_use(pass, kernels_.types, facts));
     out.bytes = memory.peak();
     measure::ShareOptions how{options_.stop, {}, subject_.from_outside};
+    how.stop.seed = Hash64().add(options_.seed).add(pass.name).value();
     if (subject_.from_outside) how.before = poison(pass, arena);
     KW_TRY(out.share, measure::share_of(device_, plain, rates, program, arena, work, how));
+    KW_TRY(device::Timing timing, measure::evicted(plain, arena, poison(pass, arena)));
     if (subject_.from_outside) {
       // Nothing ran after its last sample.
       if (!trials_.empty()) finding = as_timed(trials_[0].compare(pass, facts, arena));
-      KW_TRY(const std::optional<std::string> flaw,
-             measure::disagreement(device_, program, arena, out.share.kernel.time.median));
-      if (flaw && !finding) finding = as_timed(Finding{Gate::Runs, pass.name + ": " + *flaw});
+      measure::Estimate& said = out.share.kernel.time;
+      const auto confirmed = measure::confirmed(device_, program, arena, timing, said, how.stop.seed);
+      if (!confirmed && confirmed.error().kind != ErrorKind::GateFailed) return Failure(confirmed.error());
+      if (confirmed)
+        said = *confirmed;
+      else if (!finding)
+        finding = as_timed(Finding{Gate::Runs, pass.name + ": " + confirmed.error().message});
     }
     for (RepeatingTrial& trial : trials_) {
       if (finding) break;
-      KW_TRY(finding, answer(trial, pass, facts, program, arena));
+      KW_TRY(finding, answer(trial, pass, facts, program, timing, arena));
     }
     return out;
   }
 
   Result<std::optional<Finding>> answer(RepeatingTrial& trial, const kernel::Pass& pass, const kernel::Facts& facts,
-                                        const device::Program& program, device::Arena& arena) const {
+                                        const device::Program& program, const device::Timing& timing,
+                                        device::Arena& arena) const {
     trial.fill(pass, facts, arena);
     device::RunOptions options;
     options.from_outside = subject_.from_outside;
-    // Like the timed ones; how many there are is drawn, so that no kernel can know which is the last.
+    // How many there are is drawn, so that no kernel can know which is the last.
     const std::uint64_t drawn =
         Hash64().add(options_.seed).add(pass.name).add(static_cast<std::uint64_t>(&trial - trials_.data())).value();
-    options.timing = device::Timing{.samples = 2 + static_cast<int>(drawn % 8)};
-    options.timing->before = device::Program{poison(pass, arena)};
+    options.timing = timing;
+    options.timing->samples = 2 + static_cast<int>(drawn % 8);
     options.timing->budget = options_.stop.budget;
     KW_TRY(const device::RunOutcome ran, device_.run({program}, arena, options));
     if (ran.fault) return as_timed(finding_of(*ran.fault, pass.name));
@@ -206,9 +220,10 @@ Result<Speeds> speeds_of(const Subject& subject, device::Device& device, const d
 void add(const Speeds& speeds, Report& report) {
   for (const PassSpeed& speed : speeds.passes) report.speeds.push_back(row_of(speed));
   if (speeds.finding) return fail(report, *speeds.finding, "");
-  if (speeds.elements > 0)
-    report.verdicts[static_cast<std::size_t>(Gate::Error)].line +=
-        fmt::format("; {:.0f} million as it was timed", 1e-6 * static_cast<double>(speeds.elements));
+  if (speeds.elements == 0 && speeds.unknown.empty()) return;
+  report.verdicts[static_cast<std::size_t>(Gate::Error)].line +=
+      speeds.elements == 0 ? "; not compared as it was timed: " + speeds.unknown
+                           : fmt::format("; {} as it was timed", rounded_count(speeds.elements));
 }
 
 SpeedRow row_of(const PassSpeed& speed) {

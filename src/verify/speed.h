@@ -33,7 +33,8 @@ struct SpeedOptions {
 
 struct Speeds {
   std::vector<PassSpeed> passes;
-  std::int64_t elements = 0;       // that were compared; none where no axis repeats (verify/repeating.h)
+  std::int64_t elements = 0;       // that were compared
+  std::string unknown;             // why none were: no axis repeats (verify/repetition.h), …
   std::optional<Finding> finding;  // against a pass that was timed; those after it were not
 };
 

@@ -8,6 +8,7 @@
 #include "ir/partition.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/parse.h"
+#include "verify/record.h"
 
 namespace kw::verify {
 namespace {
@@ -45,16 +46,29 @@ return y
   return subject;
 }
 
-TEST(SpeedTest, EveryPassHasItsShareOfTheLimit) {
-  const Subject subject = norm();
-  auto device = device::open_device(kernel::Target::Cpu);
-  ASSERT_TRUE(device) << device.error().message;
-  auto kernels = (*device)->compile(subject.manifest, subject.files, {{"T", ir::DType::F32}, {"W", ir::DType::F32}});
-  ASSERT_TRUE(kernels) << render(kernels.error());
+Result<Speeds> speeds_of_norm(const Subject& subject, int milliseconds) {
+  KW_TRY(const auto device, device::open_device(kernel::Target::Cpu));
+  KW_TRY(const device::CompiledSet kernels,
+         device->compile(subject.manifest, subject.files, {{"T", ir::DType::F32}, {"W", ir::DType::F32}}));
   SpeedOptions quick;
   quick.most_bytes = 4e6;
-  quick.stop.budget = std::chrono::milliseconds(200);
-  const auto speeds = speeds_of(subject, **device, *kernels, {{"rows", 4096}, {"cols", 1024}}, quick);
+  quick.stop.budget = std::chrono::milliseconds(milliseconds);
+  return speeds_of(subject, *device, kernels, {{"rows", 4096}, {"cols", 1024}}, quick);
+}
+
+// The norm as somebody else wrote it, with something else in the place of a text of its forward.
+Subject norm_with(const std::string& before, const std::string& after) {
+  Subject subject = norm();
+  subject.from_outside = true;
+  std::string& source = subject.files.at("norm_forward.cpp");
+  if (source.find(before) == std::string::npos) throw std::runtime_error("no " + before + " in\n" + source);
+  for (std::size_t at = 0; (at = source.find(before, at)) != std::string::npos; at += after.size())
+    source.replace(at, before.size(), after);
+  return subject;
+}
+
+TEST(SpeedTest, EveryPassHasItsShareOfTheLimit) {
+  const auto speeds = speeds_of_norm(norm(), 200);
   ASSERT_TRUE(speeds) << render(speeds.error());
   EXPECT_FALSE(speeds->finding) << speeds->finding->message;
   EXPECT_GT(speeds->elements, 0);
@@ -69,9 +83,46 @@ TEST(SpeedTest, EveryPassHasItsShareOfTheLimit) {
   }
 }
 
+// Kept from one sample to the next, what the forward saves would be there for the backward.
+TEST(SpeedTest, WhatIsSavedFromTheFirstCallAloneIsMissed) {
+  const std::string store = "rstd(row) = T(rstd_i);";
+  const auto speeds =
+      speeds_of_norm(norm_with(store, "static int calls = 0; if (row == 0) ++calls; if (calls <= 1) " + store), 100);
+  ASSERT_TRUE(speeds) << render(speeds.error());
+  ASSERT_TRUE(speeds->finding);
+  EXPECT_EQ(speeds->finding->gate, Gate::Error) << speeds->finding->message;
+  EXPECT_EQ(speeds->finding->message.find("as it was timed, backward: "), 0u) << speeds->finding->message;
+}
+
+// 31 rows of 1024 are a period: a kernel that knew would read no others.
+TEST(SpeedTest, ReadingOnePeriodAloneIsNotEnough) {
+  const auto honest = speeds_of_norm(norm_with("x.row<kUnit>(row)", "x.row<kUnit>(row + 0)"), 100);
+  ASSERT_TRUE(honest) << render(honest.error());
+  EXPECT_FALSE(honest->finding) << honest->finding->message;
+  const auto speeds = speeds_of_norm(norm_with("x.row<kUnit>(row)", "x.row<kUnit>(row % 31)"), 100);
+  ASSERT_TRUE(speeds) << render(speeds.error());
+  ASSERT_TRUE(speeds->finding);
+  EXPECT_EQ(speeds->finding->gate, Gate::Error) << speeds->finding->message;
+  EXPECT_EQ(speeds->finding->message.find("as it was timed, forward: "), 0u) << speeds->finding->message;
+}
+
+TEST(SpeedTest, WhyNothingWasComparedIsSaid) {
+  const auto speeds = speeds_of_forward("op f(x: f32[n])\n  y = x / sum(x, n)\nreturn y\n", {{"n", 100'000}});
+  ASSERT_TRUE(speeds) << render(speeds.error());
+  EXPECT_EQ(speeds->elements, 0);
+  EXPECT_EQ(speeds->unknown, "it repeats along no axis that is long enough");
+  const Subject subject;
+  Report report = Record(subject, 1).report;
+  report.verdicts[static_cast<std::size_t>(Gate::Error)].line.clear();
+  add(*speeds, report);
+  EXPECT_EQ(report.verdicts[static_cast<std::size_t>(Gate::Error)].line,
+            "; not compared as it was timed: it repeats along no axis that is long enough");
+}
+
 // What the oracle knows of a whole call it knows from a part of it, which says nothing of these sums.
 TEST(SpeedTest, SumsThatLeaveTheRangeOrAreTruncatedAreNotHeldAgainstAKernel) {
-  for (const char* sum : {"sum(x * x, rows)", "sum(x * x, rows) * 0.0001", "f32(i32(sum(f32(x), rows)))"}) {
+  for (const char* sum : {"sum(x * x, rows)", "sum(x * x, rows) * 0.0001", "f32(sum(x * x, rows)) * 0.0001",
+                          "f32(i32(sum(f32(x), rows)))"}) {
     const auto speeds =
         speeds_of_forward(std::string("op f(x: f16[rows, cols])\n  y = -x\n  s = ") + sum + "\nreturn y, s\n",
                           {{"rows", 200'000}, {"cols", 8}});

@@ -73,6 +73,35 @@ TEST(NearBound, IsSoftAndLeavesWhatIsBeyondToTheGateError) {
 // Two of two thousand may be farther off than the percentile; the third is the one that it is.
 OutputError known() { return output("y", DType::F32, 2000, {8, 4, 2, 1, 1, 1}); }
 
+TEST(GatesThatCouldNotLook, AreNotedAndDoNotPass) {
+  Subject subject;
+  Record record(subject, 1);
+  record.report.cases = 1;
+  record.orders = 3;
+  record.not_built = "NVRTC, which compiles CUDA, is not there";
+  record.conclude(subject, 1, 1);
+  EXPECT_EQ(record.report.verdict(Gate::Builds).outcome, Outcome::Flagged);
+  EXPECT_NE(record.report.verdict(Gate::Builds).line.find(record.not_built), std::string::npos);
+  EXPECT_EQ(record.report.verdict(Gate::Casting).outcome, Outcome::Flagged);
+  EXPECT_EQ(record.report.verdict(Gate::Casting).line, "none of 3 other orders of rounding would have been seen");
+}
+
+TEST(GatesThatCouldNotLook, PassWhereTheyCould) {
+  Subject subject;
+  Record record(subject, 1);
+  record.report.cases = 1;
+  record.orders = 3;
+  record.orders_apart = 1;
+  record.conclude(subject, 1, 1);
+  EXPECT_EQ(record.report.verdict(Gate::Builds).outcome, Outcome::Passed);
+  EXPECT_EQ(record.report.verdict(Gate::Casting).outcome, Outcome::Passed);
+}
+
+TEST(RoundedCount, IsInMillionsFromOneOn) {
+  EXPECT_EQ(rounded_count(999'999), "999999");
+  EXPECT_EQ(rounded_count(37'600'000), "38 million");
+}
+
 TEST(ReportedErrors, AreMaximumPercentileAndUlps) {
   const Record record = record_of({known()});
   ASSERT_EQ(record.report.errors.size(), 1u);
