@@ -70,7 +70,7 @@ Result<Job> generated_job(const VerifyOptions& options, const profile::KernelFol
     kernels = std::move(*found);
   }
   if (!edited) job.notes = fallbacks_in_force(schedules, job, options.target);
-  job.identity = job.profile_hash + (edited ? " " + verify::kernel_hash(kernels.manifest, kernels.files) : "");
+  job.identity = job.profile_hash + " " + verify::kernel_hash(kernels.manifest, kernels.files);
   KW_TRY(job.subject, verify::subject_of(job.profile, std::move(kernels.manifest), std::move(kernels.files), edited));
   return job;
 }
@@ -332,9 +332,9 @@ Status try_fallbacks(const Globals& globals, const VerifyOptions& options, Job& 
 
 Result<Answer> run_verify(const Globals& globals, const VerifyOptions& options) {
   KW_TRY(Job job, job_of(globals, options));
-  KW_TRY(const kernel::Target target, target_of(options.target));
+  const kernel::Target target = job.subject.manifest.target;  // a kernel by hand says itself what it is for
   const verify::AttemptLog log(job.folder + "/attempts.jsonl");
-  KW_CHECK(log.may_go_on(job.name, options.target, job.identity));
+  KW_CHECK(log.may_go_on(job.name, std::string(kernel::name_of(target)), job.identity));
   KW_TRY(verify::Report report, attempt(globals, options, job, target, "as planned", log));
   // What a person wrote or edited has none.
   if (!job.subject.from_outside) KW_CHECK(try_fallbacks(globals, options, job, target, log, report));

@@ -1,8 +1,8 @@
 #include "verify/attempts.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -99,12 +99,14 @@ Status AttemptLog::add(const Attempt& attempt) const {
 Status AttemptLog::may_go_on(const std::string& name, const std::string& target, const std::string& subject) const {
   KW_TRY(const std::vector<Attempt> attempts, read());
   if (strikes(attempts, target, subject) < kMostAttempts) return {};
-  const std::string last = join(attempts.back().failed, ", ");
-  return fail(ErrorKind::GateFailed,
-              fmt::format("{} failed {} times on {} ({} the last time), and neither its profile nor its kernel has "
-                          "changed since",
-                          name, kMostAttempts, target, last),
-              "the attempts are in " + file_ + "; change the profile (kw set) or the kernel, then verify again");
+  const auto last = std::find_if(attempts.rbegin(), attempts.rend(),
+                                 [&](const Attempt& attempt) { return attempt.target == target; });
+  return fail(
+      ErrorKind::GateFailed,
+      fmt::format("{} failed {} times on {} ({} the last time), and neither its profile nor its kernel has "
+                  "changed since",
+                  name, kMostAttempts, target, join(last->failed, ", ")),
+      "the attempts are in " + file_ + "; change the profile (kw set), its schedules or the kernel, then verify again");
 }
 
 }  // namespace kw::verify

@@ -17,7 +17,7 @@ inline constexpr int kMostAttempts = 3;
 struct Attempt {
   std::string when;     // UTC
   std::string target;   // cpu
-  std::string subject;  // hash of what decides the outcome: the profile, and the kernel where a person wrote it
+  std::string subject;  // hashes of what decides the outcome: the profile, and the kernels that it began with
   std::string kernel_hash;
   std::string variant;              // "as planned", "fallback: column"
   std::vector<std::string> failed;  // names of hard gates; empty: verified

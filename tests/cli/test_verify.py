@@ -442,6 +442,32 @@ def test_a_fallback_that_is_verified_is_what_there_is_from_then_on(kw, tmp_path)
     assert (folder / "act/cuda/soft_forward.cu").read_text() != plain
 
 
+def test_after_three_failures_another_schedule_is_tried_anew(kw, tmp_path):
+    """It makes other kernels of the same profile."""
+    (tmp_path / "soft.kw").write_text(SOFT)
+    assert kw("understand", "soft.kw").returncode == 0
+    folder = tmp_path / "kernels/soft"
+    spilling = {"target": "cuda", "machine": "sm_90", "pass": "forward", "family": "row", "evidence": "a test",
+                "parameters": {"row_elements": "128", "row_threads": "1024", "row_blocks": "2"}}  # fmt: skip
+    (folder / "schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": [spilling]}))
+    assert kw("approve", "soft", "--yes").returncode == 0
+    verify = ("verify", "soft", "--target", "cuda", "--own-types", "--no-timing")
+    assert (
+        kw(*verify).returncode == 0
+    )  # by the third attempt's fallback: make it a failure, and the schedule what it was
+    log = folder / "verify/attempts.jsonl"
+    lines = [json.loads(line) | {"failed": ["builds"]} for line in log.read_text().splitlines()]
+    assert len(lines) == 3 and len({line["subject"] for line in lines}) == 1
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": [spilling]}))
+    refused = kw(*verify)
+    assert refused.returncode == 1 and "soft failed 3 times on cuda (builds the last time)" in refused.stderr
+    assert len(log.read_text().splitlines()) == 3
+    (folder / "schedules.yaml").write_text(json.dumps({"schema": 1, "schedules": []}))
+    assert kw(*verify).returncode == 0
+    assert json.loads(log.read_text().splitlines()[-1])["failed"] == []
+
+
 FIVE_SUMS = f"""op five_sums({", ".join(f"{name}: i64[rows, cols]" for name in "abcde")})
   sa = sum(a, cols)
   sb = sum(b, cols)

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+
 namespace kw::verify {
 namespace {
 
@@ -31,6 +33,21 @@ TEST(Attempts, FailuresInARowOfTheSameSubjectAreStrikes) {
   EXPECT_EQ(strikes(all, "cpu", "changed"), 0);
   all.push_back(attempt("s", false));
   EXPECT_EQ(strikes(all, "cpu", "s"), 0);
+}
+
+TEST(Attempts, AfterTheThirdStrikeTheLastOneOfThisTargetIsNamed) {
+  const std::string file = testing::TempDir() + "three_strikes.jsonl";
+  std::string lines;
+  for (int i = 0; i < 3; ++i) lines += to_line(attempt("s", true)) + "\n";
+  lines += to_line(attempt("s", false, "cuda")) + "\n";
+  ASSERT_TRUE(write_file_atomically(file, lines));
+  const AttemptLog log(file);
+  EXPECT_TRUE(log.may_go_on("relu", "cuda", "s"));
+  EXPECT_TRUE(log.may_go_on("relu", "cpu", "changed"));
+  const Status refused = log.may_go_on("relu", "cpu", "s");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("relu failed 3 times on cpu (error the last time)"), std::string::npos)
+      << refused.error().message;
 }
 
 TEST(Attempts, ALineThatIsNoAttemptIsBlamed) {
