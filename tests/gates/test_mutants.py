@@ -28,7 +28,10 @@ def run_mutants(count, seed):
 def proves(entry, mutant):
     if entry.get("ahead", mutant["ahead"]) != mutant["ahead"]:
         return False
-    return all(re.search(entry[key], mutant[key]) for key in ("function", "before", "after") if key in entry)
+    found = {
+        key: re.search(entry[key], mutant[key]) for key in ("function", "before", "after", "next") if key in entry
+    }
+    return all(found.values()) and found["before"].groupdict() == found["after"].groupdict()
 
 
 def shown(mutants):
@@ -60,10 +63,21 @@ def test_two_hundred_mutants_are_caught():
 
 def test_every_equivalence_has_its_proof():
     for entry in EQUIVALENT:
-        assert set(entry) - {"function", "ahead"} == {"before", "after", "proof"} and len(entry["proof"]) > 80
+        assert set(entry) - {"function", "ahead", "next"} == {"before", "after", "proof"} and len(entry["proof"]) > 80
 
 
-def test_every_equivalence_speaks_of_a_line_that_is_still_generated():
-    lines = {line.strip() for file in GOLDEN.rglob("*.c*") for line in file.read_text().splitlines()}
+def test_every_equivalence_speaks_of_lines_that_are_still_generated():
+    lines = set()  # each with the one behind it
+    for file in GOLDEN.rglob("*.c*"):
+        text = [line.strip() for line in file.read_text().splitlines()]
+        lines |= set(zip(text, text[1:] + [""]))
     for entry in EQUIVALENT:
-        assert any(re.search(entry["before"], line) for line in lines), entry["before"]
+        behind = entry.get("next", "")
+        assert any(re.search(entry["before"], line) and re.search(behind, after) for line, after in lines), entry
+
+
+def test_what_has_a_name_is_the_same_before_and_after():
+    entry = {"before": r"^f\((?P<ahead>\w+, )count\);", "after": r"^f\((?P<ahead>\w+, )\w+\);"}
+    mutant = {"ahead": False, "before": "f(x, count);"}
+    assert proves(entry, mutant | {"after": "f(x, size);"})
+    assert not proves(entry, mutant | {"after": "f(y, count);"})

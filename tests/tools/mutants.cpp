@@ -4,12 +4,12 @@
 //   mutants again RESULTS.jsonl SEED JOBS EXAMPLE.py…     those of an earlier run, as far as their lines still exist
 //
 // Every example is taken for both targets, cpu and cuda (emulated). One line per mutant: {"target", "example", "file",
-// "line", "function", "kind", "before", "after", "ahead" (it fetches a row before its turn), "same_code", "reached",
-// "caught_by": […], "seconds"}. A mutant that survives with the op's own types is put to every mixture before it counts
-// as a survivor, and the other way about. What does not compile is no mutant; neither is what compiles to the same code
-// in every mixture, nor a change of a line that no case comes to (these are listed, "same_code": true and "reached":
-// false): another is drawn in its place. The mutants depend on COUNT, SEED and the examples alone, not on JOBS, which
-// run side by side.
+// "line", "function", "kind", "before", "after", "ahead" (it fetches a row before its turn), "next" (the line behind
+// it), "same_code", "reached", "caught_by": […], "seconds"}. A mutant that survives with the op's own types is put to
+// every mixture before it counts as a survivor, and the other way about. What does not compile is no mutant; neither is
+// what compiles to the same code in every mixture, nor a change of a line that no case comes to (these are listed,
+// "same_code": true and "reached": false): another is drawn in its place. The mutants depend on COUNT, SEED and the
+// examples alone, not on JOBS, which run side by side.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -244,8 +244,8 @@ Result<bool> put(Original& original, const Task& task, const std::string& file, 
   std::cout << nlohmann::ordered_json{{"target", target},        {"example", name_of(task)},    {"file", file},
                                       {"line", mutant.line},     {"function", mutant.function}, {"kind", mutant.kind},
                                       {"before", mutant.before}, {"after", mutant.after},       {"ahead", mutant.ahead},
-                                      {"same_code", same_code},  {"reached", reached},          {"caught_by", gates},
-                                      {"seconds", seconds}}
+                                      {"next", mutant.next},     {"same_code", same_code},      {"reached", reached},
+                                      {"caught_by", gates},      {"seconds", seconds}}
                    .dump()
             << std::endl;
   return reached && !same_code;

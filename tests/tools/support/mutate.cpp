@@ -160,7 +160,8 @@ class Mutator {
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) text += (i == at ? changed : lines_[i].text) + "\n";
     mutants_.push_back({std::move(text), static_cast<int>(at) + 1, lines_[at].function, kind,
-                        std::string(trim(lines_[at].text)), std::string(trim(changed)), lines_[at].ahead});
+                        std::string(trim(lines_[at].text)), std::string(trim(changed)), lines_[at].ahead,
+                        at + 1 < lines_.size() ? std::string(trim(lines_[at + 1].text)) : std::string()});
   }
 
   // A template that no kernel of the file instantiates makes no code.

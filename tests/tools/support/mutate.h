@@ -39,6 +39,7 @@ struct Mutant {
   std::string kind;           // "comparison"
   std::string before, after;  // the line, trimmed
   bool ahead = false;         // in a block that fetches a row before its turn
+  std::string next;           // the line behind it, trimmed
 };
 
 // What a kernel's parameters are given, in order, by the kernel's name: those of one text have one value; "": unknown.
