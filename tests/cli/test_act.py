@@ -59,7 +59,7 @@ def test_the_review_lists_exactly_what_act_writes(kw, norm):
 
 @pytest.mark.parametrize(
     "env",
-    [{"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "de_DE.UTF-8"}, {"OMP_NUM_THREADS": "1"}, {"TZ": "Asia/Tokyo"}],
+    [{"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8"}, {"OMP_NUM_THREADS": "1"}, {"TZ": "Asia/Tokyo"}],
 )
 def test_the_same_profile_gives_the_same_bytes_anywhere(kw, norm, env):
     kw("act", "rms_norm")

@@ -70,3 +70,30 @@ def test_the_layout_page_names_no_folder_of_src_that_the_include_table_lacks():
 def test_every_header_opens_with_what_it_is_for():
     headers = [path for path in tracked() if path.suffix == ".h"]
     assert [str(path) for path in headers if not (ROOT / path).read_text().startswith("//")] == []
+
+
+# What act's result may depend on is the profile, its schedules and the machine models: not on when and where it runs.
+PURE = ("src/ir/", "src/schedule/", "src/kernel/", "src/act/")
+SURROUNDINGS = re.compile(r"<ctime>|_clock\b|now_utc|getenv|random_device|hardware_concurrency")
+LOCALE = re.compile(r"<clocale>|<locale>|setlocale|std::locale")  # set anywhere, it would reach all that is written
+
+
+def uses_of_surroundings(texts: dict[str, str]) -> list[str]:
+    return [
+        f"{path}: {line.strip()}"
+        for path, text in texts.items()
+        for line in text.splitlines()
+        if path.startswith("src/")
+        and (LOCALE.search(line) or (path.startswith(PURE) and SURROUNDINGS.search(line)))
+    ]
+
+
+def test_what_generates_asks_for_no_clock_no_locale_no_environment_and_no_chance():
+    texts = {str(path): (ROOT / path).read_text() for path in tracked() if path.suffix in {".h", ".cpp"}}
+    assert uses_of_surroundings(texts) == []
+
+
+def test_a_planted_clock_is_found():
+    clock, locale = "const auto now = std::chrono::system_clock::now();", 'setlocale(LC_ALL, "");'
+    planted = {"src/act/x.cpp": clock, "src/cli/x.cpp": f"getenv()\n{locale}", "tests/x.cpp": locale}
+    assert uses_of_surroundings(planted) == [f"src/act/x.cpp: {clock}", f"src/cli/x.cpp: {locale}"]

@@ -32,6 +32,7 @@ TEST_P(CpuKernels, ComputeTheirGraphInEveryLayout) {
     if (pass.name == "forward" && act::test::passes_of(c).size() > 1) continue;  // saving_forward holds it
     auto kernels = KernelPass::make(c.name + "_" + pass.name, pass.graph, Where::Cpu);
     ASSERT_TRUE(kernels) << kernels.error().message;
+    kernels->compile_for({Types{}});
     uint64_t seed = 1;
     for (const Sizes& sizes : c.sizes) {
       const ir::Environment call = act::test::inputs_for(pass.graph, sizes, seed++);
@@ -43,7 +44,6 @@ TEST_P(CpuKernels, ComputeTheirGraphInEveryLayout) {
         }
       }
     }
-    EXPECT_EQ(kernels->compilations(), 1);
   }
 }
 
