@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "kernel/lifetime.h"
 #include "verify/elements.h"
 #include "verify/repeating.h"
@@ -133,6 +134,7 @@ class Timer {
     }
     const std::optional<RepeatingCall> call = repeating_call(subject_, kernels_.types, sizes);
     if (!call) unknown = "it repeats along no axis that is long enough";
+    if (call) unknown = join(unknown_outputs(subject_, *call), ", ");
     for (int i = 0; call && i < 2; ++i) {
       auto trial = RepeatingTrial::make(subject_, *call, kernels_.types, options_.seed + static_cast<std::uint64_t>(i));
       if (!trial) {
@@ -223,7 +225,8 @@ void add(const Speeds& speeds, Report& report) {
   if (speeds.elements == 0 && speeds.unknown.empty()) return;
   report.verdicts[static_cast<std::size_t>(Gate::Error)].line +=
       speeds.elements == 0 ? "; not compared as it was timed: " + speeds.unknown
-                           : fmt::format("; {} as it was timed", rounded_count(speeds.elements));
+                           : fmt::format("; {} as it was timed{}", rounded_count(speeds.elements),
+                                         speeds.unknown.empty() ? "" : ", where nothing is known of " + speeds.unknown);
 }
 
 SpeedRow row_of(const PassSpeed& speed) {

@@ -34,7 +34,7 @@ struct SpeedOptions {
 struct Speeds {
   std::vector<PassSpeed> passes;
   std::int64_t elements = 0;       // that were compared
-  std::string unknown;             // why none were: no axis repeats (verify/repetition.h), …
+  std::string unknown;             // why none were (no axis repeats, verify/repetition.h), or which outputs were not
   std::optional<Finding> finding;  // against a pass that was timed; those after it were not
 };
 

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "act/act.h"
+#include "base/text.h"
+#include "example_profiles.h"
 #include "ir/derivative/derivative.h"
 #include "ir/partition.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/parse.h"
+#include "verify/cases.h"
 #include "verify/record.h"
+#include "verify/repetition.h"
 
 namespace kw::verify {
 namespace {
@@ -117,6 +121,28 @@ TEST(SpeedTest, WhyNothingWasComparedIsSaid) {
   add(*speeds, report);
   EXPECT_EQ(report.verdicts[static_cast<std::size_t>(Gate::Error)].line,
             "; not compared as it was timed: it repeats along no axis that is long enough");
+}
+
+// Of what examples answer at the shapes that they are timed at.
+TEST(SpeedTest, NearlyEveryOutputOfEveryExampleIsCompared) {
+  // Numbers that no axis is part of, and sums that are joined or rounded to T before they are multiplied.
+  const std::map<std::string, std::string> kUnknown = {{"calibrated_logits", "temperature, grad_raw_temperature"},
+                                                       {"clip_logits", "scale, grad_logit_scale"},
+                                                       {"siglip_logits", "scale, grad_logit_scale"},
+                                                       {"poly_norm", "grad_weight"},
+                                                       {"poly_relu", "grad_weight"}};
+  for (const std::string& name : test::generated_examples()) {
+    const profile::Profile profile = test::example_profile(name);
+    const auto kernels = act::act(profile, {}, kernel::Target::Cpu);
+    ASSERT_TRUE(kernels) << name;
+    const auto subject = subject_of(profile, kernels->manifest, kernels->files, false);
+    ASSERT_TRUE(subject) << name << render(subject.error());
+    const profile::Shape& shape = profile.shapes.measure.at(0);
+    const auto call = repeating_call(*subject, type_mixtures(*subject, true).at(0), {shape.begin(), shape.end()});
+    const std::string unknown = call ? join(unknown_outputs(*subject, *call), ", ") : "all";
+    const auto known = kUnknown.find(name);
+    EXPECT_EQ(unknown, known == kUnknown.end() ? "" : known->second) << name;
+  }
 }
 
 // What the oracle knows of a whole call it knows from a part of it, which says nothing of these sums.
