@@ -28,9 +28,7 @@ def run_mutants(count, seed):
 def proves(entry, mutant):
     if entry.get("ahead", mutant["ahead"]) != mutant["ahead"]:
         return False
-    found = {
-        key: re.search(entry[key], mutant[key]) for key in ("function", "before", "after", "next") if key in entry
-    }
+    found = {key: re.search(entry[key], mutant[key]) for key in ("function", "before", "after", "next") if key in entry}
     return all(found.values()) and found["before"].groupdict() == found["after"].groupdict()
 
 

@@ -83,8 +83,7 @@ def uses_of_surroundings(texts: dict[str, str]) -> list[str]:
         f"{path}: {line.strip()}"
         for path, text in texts.items()
         for line in text.splitlines()
-        if path.startswith("src/")
-        and (LOCALE.search(line) or (path.startswith(PURE) and SURROUNDINGS.search(line)))
+        if path.startswith("src/") and (LOCALE.search(line) or (path.startswith(PURE) and SURROUNDINGS.search(line)))
     ]
 
 
