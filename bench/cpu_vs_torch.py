@@ -1,15 +1,16 @@
 """Generated CPU kernels against PyTorch on the same cores: each example of tiers 1 and 2, forward and backward.
 
-    python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 2] [--out FILE.json]
+    python3 bench/cpu_vs_torch.py [--only silu,softmax] [--threads 2] [--clock wall|cpu] [--seconds 3] [--out FILE.json]
                                   [--as-called | --both] [--set wider=all]
 
 Inputs have at least four times the last-level cache, and every pass moves as much. Kernel to kernel: our kernels write
 into warm outputs, and PyTorch's allocator hands back the memory of the call before (malloc neither maps nor trims), so
 that no one pays for fresh pages. Calls are interleaved, eager, torch.compile, ours, and a plain kernel that moves what
-the pass must, until the time is up; what is shown is the median, its 95% confidence interval, the ratio of the medians,
-the bytes that the pass must move, and the share of the limit, which is the plain kernel's time. Where arithmetic
-takes longer than memory, the limit is higher than that and so is the share: `kw verify` counts it too. The results of
-both are compared first.
+the pass must, until the interval of every median is narrow (median.py) or the seconds of a pass are spent, and fifteen
+times at least; what is shown are the medians with their 95% confidence intervals, their ratios, the bytes that the pass
+must move, and the share of the limit, which is the plain kernel's time. Where arithmetic takes longer than memory, the
+limit is higher than that and so is the share: `kw verify` counts it too. The results of both are compared first. All
+examples take about 20 minutes with --both, most of it for torch.compile's compiler and for eager's slowest passes.
 
 With --as-called PyTorch's allocator is left as it is, and ours asks it for its outputs and workspaces in every call;
 with --both every pass is timed so as well, in a process of its own: in one whose heap was kept warm, some calls would
@@ -42,6 +43,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from codegen_diff import EXAMPLES  # noqa: E402
 from cpu_limit import FLAGS, Plain, last_level_cache, own_memory, shown_cache  # noqa: E402
+from median import until_narrow  # noqa: E402
 from pass_limit import bytes_moved, share_of, values_returned  # noqa: E402
 
 SPELLED = {"bf16": "kw::bf16", "f16": "kw::f16", "f32": "float", "f64": "double"}
@@ -103,7 +105,8 @@ class Example:
             return [grown, *passes_of(self.given(inputs))]
 
         one, two = sizes(1), sizes(2)
-        return max(1 + math.ceil((least - a) / (b - a)) for a, b in zip(one, two, strict=True))
+        growing = [(a, b) for a, b in zip(one, two, strict=True) if b > a]
+        return max(1, *(1 + math.ceil((least - a) / (b - a)) for a, b in growing))
 
 
 # ---- our kernels, by their manifest ----
@@ -222,27 +225,27 @@ class Kernels:
 
 
 # ---- timing ----
-def interval(times):
-    """The 95% confidence interval of the median, by order statistics."""
-    ordered, n = sorted(times), len(times)
-    half = 0.98 * math.sqrt(n)
-    return ordered[max(0, math.floor(n / 2 - half))], ordered[min(n - 1, math.ceil(n / 2 + half))]
+ROUND = 15  # calls of each: a few calls say nothing, however near they are to each other
 
 
-def interleaved(functions, seconds, clock):
+def interleaved(functions, clock, **until):
+    """The medians of each, by name; `until` says when there are enough calls."""
     for function in functions.values():
         for _ in range(2):
             function()
-    times = {name: [] for name in functions}
     order = list(functions)
-    stop = time.monotonic() + seconds * len(functions)
-    while time.monotonic() < stop or min(map(len, times.values())) < 15:
-        random.shuffle(order)
-        for name in order:
-            start = clock()
-            functions[name]()
-            times[name].append(clock() - start)
-    return {name: (statistics.median(all_of), *interval(all_of), len(all_of)) for name, all_of in times.items()}
+
+    def take():
+        times = {name: [] for name in functions}
+        for _ in range(ROUND):
+            random.shuffle(order)
+            for name in order:
+                start = clock()
+                functions[name]()
+                times[name].append(clock() - start)
+        return times.values()
+
+    return dict(zip(functions, until_narrow(take, len(functions), **until)))
 
 
 def close(torch, ours, theirs):
@@ -272,16 +275,21 @@ def bench(name, options, torch):
     call()
 
     def record(ours, called, functions):
-        """The times of one pass."""
+        """The times of one pass, beside what it moves."""
         read, written = kernels.bytes_moved(run, kernels.sizes(run, buffers))
         assert options.megabytes << 20 <= read + written, (run["name"], read, written)
         functions["ours"] = called() if options.as_called else ours
         if options.plain:  # memory that is new in every call has no limit of this kind
             movers = options.plain.movers(read, written)
-            tried = interleaved(movers, 0, clock)
+            tried = interleaved(movers, clock, most=1)
             functions["limit"] = movers[min(movers, key=tried.get)]
-        times = interleaved(functions, options.seconds, clock)
-        rows.append((run["name"] + (", as called" if options.as_called else ""), times, error, read, written))
+        times = interleaved(functions, clock, most=math.inf, budget=options.seconds)
+        row = {"pass": run["name"] + (", as called" if options.as_called else "")}
+        row |= {"times": {name: (m, m.low, m.high, m.samples) for name, m in times.items()}}
+        row |= {"error": error, "read": read, "written": written}
+        if "limit" in times:
+            row["share"] = share_of(times["limit"], times["ours"])
+        rows.append(row)
 
     def forward(function):
         def timed():
@@ -331,12 +339,75 @@ def bench(name, options, torch):
     return rows
 
 
+# ---- what is shown ----
+PEERS = {"eager": "eager", "compile": "torch.compile"}
+COLUMNS = ["pass", "MB", "GB/s", *(f"{who} ms" for who in (*PEERS.values(), "ours")), "limit ms", "share"]
+COLUMNS += [*(f"times {who}" for who in PEERS.values()), "error"]
+WIDTHS = [37, 5, 6, 26, 26, 26, 8, 5, 11, 19, 8]
+
+
+def line_of(cells):
+    return f"| {cells[0]:<{WIDTHS[0]}} | {' | '.join(f'{cell:>{n}}' for cell, n in zip(cells[1:], WIDTHS[1:]))} |"
+
+
+def cells_of(row):
+    times, moved = row["times"], row["read"] + row["written"]
+
+    def with_interval(name):
+        median, low, high = (1e3 * seconds for seconds in times[name][:3])
+        return f"{median:.2f} ({low:.2f} to {high:.2f})"
+
+    return [
+        f"{row['example']} {row['pass']}",
+        f"{moved / 1e6:.0f}",
+        f"{moved / times['ours'][0] / 1e9:.1f}",
+        *(with_interval(name) if name in times else "—" for name in (*PEERS, "ours")),
+        f"{1e3 * times['limit'][0]:.2f}" if "limit" in times else "—",
+        f"{100 * row['share']:.0f}%" if "share" in row else "—",
+        *(f"{times[peer][0] / times['ours'][0]:.2f}" if peer in times else "—" for peer in PEERS),
+        f"{row['error']:.1e}",
+    ]
+
+
+def conclusions(results):
+    """Means over all passes, and the passes that the means hide."""
+    rows = {f"{row['example']} {row['pass']}": row for row in results if "times" in row}
+    lines = []
+    for peer, who in PEERS.items():
+        ratios = {
+            name: row["times"][peer][0] / row["times"]["ours"][0] for name, row in rows.items() if peer in row["times"]
+        }
+        if not ratios:
+            continue
+        mean, least = math.exp(statistics.fmean(map(math.log, ratios.values()))), min(ratios, key=ratios.get)
+        slower = [
+            f"{name} {ratio:.2f}" for name, ratio in sorted(ratios.items(), key=lambda item: item[1]) if ratio < 1
+        ]
+        lines.append(
+            f"- against {who}: geometric mean {mean:.2f} of {len(ratios)} passes, least {ratios[least]:.2f} ({least})"
+        )
+        lines.append(f"  slower than {who}: {', '.join(slower) or 'none'}")
+    shares = {name: row["share"] for name, row in rows.items() if "share" in row}
+    if shares:
+        mean, least = math.exp(statistics.fmean(map(math.log, shares.values()))), min(shares, key=shares.get)
+        lines.append(
+            f"- share of the limit: geometric mean {100 * mean:.0f}%, least {100 * shares[least]:.0f}% ({least})"
+        )
+    widths = [(t[2] - t[1]) / t[0] for row in rows.values() for t in row["times"].values()]
+    if widths:
+        lines.append(
+            f"- intervals: {100 * statistics.median(widths):.1f}% wide in the median, {100 * max(widths):.0f}% at most"
+        )
+    problems = [row["example"] for row in results if "problem" in row]
+    return lines + ([f"- not timed: {', '.join(problems)}"] if problems else [])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
-    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--seconds", type=float, default=3.0, help="for all calls of a pass, where intervals stay wide")
     parser.add_argument(
         "--megabytes", type=int, default=0, help="of inputs and passes, at least; 0: four last-level caches"
     )
@@ -361,12 +432,10 @@ def main():
     torch._functorch.config.donated_buffer = False  # the backward runs more than once
     options.plain = None if options.as_called else Plain(torch)
     chosen = options.only.split(",") if options.only else EXAMPLES
-    results, ratios, shares = [], {}, []
-    print(f"last-level cache: {shown / 2**20:g} MiB; inputs and passes have {options.megabytes} MiB at least")
-    print(
-        f"{'':<38}{'eager ms':>20}{'compile ms':>20}{'ours ms':>20}"
-        f"{'x eager':>9}{'x compile':>10}{'MB':>7}{'GB/s':>7}{'limit ms':>10}{'share':>7}{'error':>9}"
-    )
+    results = []
+    print(f"last-level cache: {shown / 2**20:g} MiB; inputs and passes have {options.megabytes} MiB at least\n")
+    print(line_of(COLUMNS))
+    print("| --- |" + " ---: |" * (len(COLUMNS) - 1))
     for name in chosen:
         try:
             rows = bench(name, options, torch)
@@ -374,38 +443,12 @@ def main():
             print(f"{name}: {type(problem).__name__}: {problem}", flush=True)
             results.append({"example": name, "problem": str(problem)})
             continue
-        for which, times, error, read, written in rows:
-            line = f"{name + ' ' + which:<38}"
-            for peer in ("eager", "compile", "ours"):
-                if peer in times:
-                    median, low, high, _ = times[peer]
-                    line += f"{1e3 * median:9.2f} {1e3 * low:5.1f}–{1e3 * high:<4.1f}"
-                else:
-                    line += " " * 20
-            for peer in ("eager", "compile"):
-                if peer in times:
-                    ratio = times[peer][0] / times["ours"][0]
-                    ratios.setdefault(peer + (", as called" if "as called" in which else ""), []).append(ratio)
-                    line += f"{ratio:9.2f}"
-            ours, moved, limit = times["ours"][0], read + written, " " * 17
-            result = {"example": name, "pass": which, "times": times, "error": error, "read": read, "written": written}
-            if "limit" in times:
-                result["share"] = share_of(times["limit"][0], ours)
-                shares.append(result["share"])
-                limit = f"{1e3 * times['limit'][0]:10.2f}{100 * shares[-1]:6.0f}%"
-            print(f"{line}{moved / 1e6:7.0f}{moved / ours / 1e9:7.1f}{limit}{error:9.1e}", flush=True)
-            results.append(result)
+        for row in rows:
+            results.append({"example": name, **row})
+            print(line_of(cells_of(results[-1])), flush=True)
         if options.out:
             options.out.write_text(json.dumps(results, indent=1))
-    for peer, values in ratios.items():
-        if values:
-            mean = math.exp(statistics.fmean(map(math.log, values)))
-            print(
-                f"against {peer}: geometric mean {mean:.2f}, least {min(values):.2f}, {len(values)} passes", flush=True
-            )
-    if shares:
-        mean = math.exp(statistics.fmean(map(math.log, shares)))
-        print(f"share of the limit: geometric mean {100 * mean:.0f}%, least {100 * min(shares):.0f}%", flush=True)
+    print("\n" + "\n".join(conclusions(results)), flush=True)
     if options.both:
         results += as_called_elsewhere()
         if options.out:

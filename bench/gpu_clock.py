@@ -15,6 +15,7 @@ from multiprocessing import get_context
 
 import torch
 from gpu_manifest import ceil_div
+from median import MOST, until_narrow
 from torch.profiler import ProfilerActivity, profile
 
 SPELLED = {"bf16": "kw::bf16", "f16": "kw::f16", "f32": "float", "f64": "double"}
@@ -204,7 +205,7 @@ class Plain:
                     continue
                 names.append(f"{flight}x{threads} {hint}")
                 runs.append(functools.partial(self.clock.cuda.launch, *launch))
-        return min(zip(self.clock.times(runs, 5), names, runs))
+        return min(zip(self.clock.times(runs, 5, rounds=1), names, runs))  # a search: the winner is timed again
 
 
 def is_work(event):
@@ -212,6 +213,17 @@ def is_work(event):
     kind = event.activity_type() if hasattr(event, "activity_type") else ""
     named = "annotation" in kind or event.name().startswith("##") or "CompiledF" in event.name()
     return "CUDA" in str(event.device_type()) and not named
+
+
+class Turns:
+    """In which order `count` things are called, another in every round, the same in every run."""
+
+    def __init__(self, count):
+        self.order, self.dice = list(range(count)), random.Random(count)
+
+    def drawn(self):
+        self.dice.shuffle(self.order)
+        return self.order
 
 
 class Clock:
@@ -237,50 +249,63 @@ class Clock:
         values = [ctypes.c_void_p(self.trash.data_ptr()), ctypes.c_void_p(self.sink.data_ptr()), ctypes.c_int64(n)]
         self.cuda.launch(self.evict_function, 8 * self.cuda.multiprocessors, 256, 0, values)
 
-    def times(self, runs, repeats):
+    def times(self, runs, repeats, rounds=MOST):
         """Medians in ms between two events: calls of all in turns that are drawn, queued without waiting, each from an
-        evicted cache. What a call costs on the host shows where the GPU waits for it. The first fifth warms the host
-        up."""
-        samples, turns = [[] for _ in runs], list(range(len(runs)))
-        first = max(2, repeats // 5)
-        dice = random.Random(repeats)
-        gc.collect()
-        gc.disable()  # what one leaves behind is not collected while another is timed
-        for r in range(repeats + first):
-            dice.shuffle(turns)
-            for i in turns:
-                run = runs[i]
-                start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-                self.evict()
-                start.record()
-                run()
-                stop.record()
-                if r >= first:
-                    samples[i].append((start, stop))
-        torch.cuda.synchronize()
-        gc.enable()
-        return [statistics.median(a.elapsed_time(b) for a, b in pairs) for pairs in samples]
+        evicted cache. What a call costs on the host shows where the GPU waits for it. `repeats` of each are a round,
+        whose first fifth warms the host up."""
+        first, turns = max(2, repeats // 5), Turns(len(runs))
+
+        def take():
+            samples = [[] for _ in runs]
+            gc.collect()
+            gc.disable()  # what one leaves behind is not collected while another is timed
+            for r in range(repeats + first):
+                for i in turns.drawn():
+                    run = runs[i]
+                    start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                    self.evict()
+                    start.record()
+                    run()
+                    stop.record()
+                    if r >= first:
+                        samples[i].append((start, stop))
+            torch.cuda.synchronize()
+            gc.enable()
+            return [[a.elapsed_time(b) for a, b in pairs] for pairs in samples]
+
+        return until_narrow(take, len(runs), rounds)
 
     def kernel_times(self, runs, repeats):
         """Medians in ms of what the GPU itself did, by its own time stamps: the sum over all kernels, copies and fills
-        of a call. The eviction before each call tells the calls apart."""
+        of a call, in turns that are drawn, `repeats` of each in a round. The eviction before each call tells the calls
+        apart."""
         for run in runs:
             run()
         torch.cuda.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA]) as prof:
-            for _ in range(repeats):
-                for run in runs:
-                    self.evict()
-                    run()
-            torch.cuda.synchronize()
-        events = [e for e in prof.profiler.kineto_results.events() if is_work(e)]
-        events.sort(key=lambda e: e.start_ns())
-        calls = []
-        for event in events:
-            if event.name() == "evict":
-                calls.append(0)
-            elif calls:
-                calls[-1] += event.duration_ns()
-        if len(calls) != repeats * len(runs):
-            raise RuntimeError(f"the profiler saw {len(calls)} calls of {repeats * len(runs)}")
-        return [statistics.median(calls[i :: len(runs)]) / 1e6 for i in range(len(runs))]
+        turns = Turns(len(runs))
+
+        def take():
+            called = []
+            with profile(activities=[ProfilerActivity.CUDA]) as prof:
+                for _ in range(repeats):
+                    for i in turns.drawn():
+                        self.evict()
+                        runs[i]()
+                        called.append(i)
+                torch.cuda.synchronize()
+            events = [e for e in prof.profiler.kineto_results.events() if is_work(e)]
+            events.sort(key=lambda e: e.start_ns())
+            calls = []
+            for event in events:
+                if event.name() == "evict":
+                    calls.append(0)
+                elif calls:
+                    calls[-1] += event.duration_ns()
+            if len(calls) != len(called):
+                raise RuntimeError(f"the profiler saw {len(calls)} calls of {len(called)}")
+            samples = [[] for _ in runs]
+            for i, nanoseconds in zip(called, calls):
+                samples[i].append(nanoseconds / 1e6)
+            return samples
+
+        return until_narrow(take, len(runs))

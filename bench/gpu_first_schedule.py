@@ -4,11 +4,12 @@ share of the limit.
     python3 bench/gpu_first_schedule.py [--kw build/kw] [--liger FOLDER] [--types bf16,f16,f32] [--drawn SEED] …
 
 `kw` reads the examples and writes the kernels (understand, approve, act), in a folder of its own; --workspace takes one
-where that is done. Each pass is compared with its reference in double at a small and a ragged shape, then timed. In one
-run, call by call in turn, each from a cache that was evicted by reading a buffer of twice its size: our passes, a plain
-kernel that moves as many bytes in the same ratio (the limit: the fastest of several), and, in --peer-types, PyTorch
-eager, PyTorch's own fused op, torch.compile, and Liger's kernels where FOLDER holds them. Times are medians: kernels
-alone by the GPU's time stamps, and, for peers, as called from PyTorch between two events.
+where that is done. Each pass is compared with its reference in double at its shape, a small and a ragged one, then
+timed. In one run, call by call in turn, each from a cache that was evicted by reading a buffer of twice its size: our
+passes, a plain kernel that moves as many bytes in the same ratio (the limit: the fastest of several), and, in
+--peer-types, PyTorch eager, PyTorch's own fused op, torch.compile, and Liger's kernels where FOLDER holds them. Times
+are medians, sampled until their intervals are narrow or the time for it is spent (median.py): kernels alone by the
+GPU's time stamps, and, for peers, as called from PyTorch between two events.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import math
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -124,13 +126,17 @@ def write_kernels(kw, workspace, names):
                 raise SystemExit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
 
 
+def shapes_to_check(sizes):
+    return [small(sizes, False), small(sizes, True), sizes]
+
+
 def check_all(rows, types, ops):
-    """Every op at a small and a ragged shape, forward and backward. The number that was right, and of all."""
+    """Every op at its own shape, a small and a ragged one, forward and backward. The number that was right, and of
+    all."""
     right, done = 0, set()
     for row, folder, sizes in rows:
         for t in types:
-            for ragged in (False, True):
-                shape = small(sizes, ragged)
+            for shape in shapes_to_check(sizes):
                 if (folder, t, tuple(shape.values())) in done:
                     continue
                 done.add((folder, t, tuple(shape.values())))
@@ -144,6 +150,7 @@ def check_all(rows, types, ops):
                 if wrong:
                     text = {n: f"{a:.1e}, PyTorch {b:.1e}" for n, (a, b) in wrong.items()}
                     print("WRONG", row, t, list(shape.values()), text, flush=True)
+                torch.cuda.empty_cache()
     print(f"right: {right} of {len(done)} comparisons", flush=True)
     return right, len(done)
 
@@ -165,12 +172,13 @@ def time_row(clock, op, sizes, liger, repeats):
     kernel = clock.kernel_times(list(runs.values()), repeats)
     called = clock.times(list(runs.values()), repeats)
     figures = {name: [k, c] for name, k, c in zip(runs, kernel, called)}
+    widths = {name: [k.width(), c.width()] for name, k, c in zip(runs, kernel, called)}
     inputs = {id(t) for t in [*given.values(), *cotangents.values()]}
     made = {id(t): t for p in (forward, backward) for t in p.tensors.values() if id(t) not in inputs}
     own_bytes = sum(t.numel() * t.element_size() for t in made.values())
     peaks = {"ours": own_bytes / 2**20} | {p.name: p.peak_megabytes() for p in peers}
     chosen = {"forward": forward.chosen, "backward": backward.chosen}
-    return {"ms": figures, "peak_mb": peaks, "chosen": chosen, "plain": plain.text}
+    return {"ms": figures, "widths": widths, "peak_mb": peaks, "chosen": chosen, "plain": plain.text}
 
 
 def share(result, name, which=0):
@@ -208,6 +216,13 @@ def own_table(rows, types, results):
         if mine:
             mean = geometric_mean(mine)
             print(f"- {t}: geometric mean {100 * mean:.1f}% of {len(mine)} rows, least {percent(min(mine))}")
+    passes = ("forward", "backward", "forward limit", "backward limit")
+    widths = [
+        results[row, t]["widths"][p][0] for row, _, _ in rows for t in types if (row, t) in results for p in passes
+    ]
+    if widths:
+        usual, widest = 100 * statistics.median(widths), 100 * max(widths)
+        print(f"- 95% intervals of these {len(widths)} medians: {usual:.1f}% wide in the median, {widest:.1f}% at most")
 
 
 def peer_table(rows, t, results):
@@ -280,7 +295,7 @@ def main():
         wanted = {}
         for _, folder, sizes in rows:
             for t in types:
-                for shape in [sizes] if arguments.skip_check else [sizes, small(sizes, False), small(sizes, True)]:
+                for shape in [sizes] if arguments.skip_check else shapes_to_check(sizes):
                     _, forward, backward, _ = ops[folder, t].prepared(shape)
                     for file, symbol in forward.entries + backward.entries:
                         wanted[folder, t, symbol] = (ops[folder, t], file, symbol)
