@@ -8,15 +8,15 @@
 namespace kw::test {
 namespace {
 
-const char* const kWords[] = {"all",     "block",   "blocks",     "cached",   "chunk",  "count",  "edge",    "edges",
-                              "element", "end",     "first",      "from",     "grid",   "groups", "head",    "here",
-                              "i",       "in_part", "index",      "inside",   "j",      "k",      "lambda",  "landing",
-                              "lane",    "lanes",   "left",       "length",   "n",      "part",   "part_of", "parts",
-                              "piece",   "point",   "points",     "prefetch", "room",   "row",    "rows_2",  "share",
-                              "shape",   "max",     "min",        "bytes",    "dense",  "unit",   "shares",  "shift",
-                              "slot",    "start",   "step",       "strides",  "target", "terms",  "thread",  "threads",
-                              "tile",    "tiles",   "tiles_here", "to",       "total",  "turn",   "v",       "value",
-                              "values",  "vector",  "vectors",    "wanted",   "warp",   "whole",  "worker",  "workers"};
+const char* const kWords[] = {
+    "all",     "block",   "blocks", "cached",  "chunk",  "count",     "edge",      "edges",   "element",    "end",
+    "first",   "from",    "grid",   "groups",  "head",   "here",      "i",         "in_part", "index",      "inside",
+    "j",       "k",       "lambda", "landing", "lane",   "lanes",     "left",      "length",  "n",          "part",
+    "part_of", "parts",   "piece",  "point",   "points", "prefetch",  "room",      "row",     "rows_2",     "share",
+    "shape",   "max",     "min",    "bytes",   "dense",  "unit",      "shares",    "shift",   "slot",       "start",
+    "step",    "strides", "target", "terms",   "thread", "threads",   "tile",      "tiles",   "tiles_here", "to",
+    "total",   "turn",    "v",      "value",   "values", "vector",    "vectors",   "wanted",  "warp",       "whole",
+    "worker",  "workers", "kRoom",  "kBeside", "kTile",  "kResident", "kElements", "kVector"};
 
 class Names : public ::testing::TestWithParam<Where> {};
 

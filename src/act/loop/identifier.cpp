@@ -23,16 +23,15 @@ constexpr std::string_view kCpuWords[] = {
     "tile",  "tiles",  "worker"};
 
 constexpr std::string_view kCudaWords[] = {
-    "Index",      "cached",        "columns",   "counts",  "edge",      "edges",      "element",
-    "end",        "end_of_column", "first",     "groups",  "here",      "i",          "in_part",
-    "inside",     "int64_t",       "k",         "kAhead",  "kBlockRow", "kFull",      "kRowsAhead",
-    "kElements",  "kKeep",         "kPieces",   "kPlace",  "kRagged",   "kRoom",      "kStreamed",
-    "kVector",    "kVectors",      "kw",        "landing", "lane",      "lanes",      "lanes_of_row",
-    "left",       "length",        "most",      "part",    "part_of",   "part_tiles", "parts",
-    "point",      "points",        "prefetch",  "room",    "share",     "shares",     "slot",
-    "start",      "step",          "sum_tiles", "take",    "target",    "tile",       "tiles",
-    "tiles_here", "total",         "turn",      "v",       "vector",    "vectors",    "wanted",
-    "whole",      "worker"};
+    "cached", "columns", "counts",     "edge",      "edges",        "element",   "end",      "end_of_column",
+    "first",  "groups",  "here",       "i",         "in_part",      "Index",     "inside",   "int64_t",
+    "k",      "kAhead",  "kBeside",    "kBlockRow", "kElements",    "kFull",     "kKeep",    "kPieces",
+    "kPlace", "kRagged", "kResident",  "kRoom",     "kRowsAhead",   "kStreamed", "kVector",  "kVectors",
+    "kw",     "landing", "lane",       "lanes",     "lanes_of_row", "left",      "length",   "most",
+    "part",   "part_of", "part_tiles", "parts",     "point",        "points",    "prefetch", "room",
+    "share",  "shares",  "slot",       "start",     "step",         "sum_tiles", "take",     "target",
+    "tile",   "tiles",   "tiles_here", "total",     "turn",         "v",         "vector",   "vectors",
+    "wanted", "whole",   "worker"};
 
 // A tensor may be called this all the same: none is named in the lines that have such a variable.
 constexpr std::string_view kAwayFromTensors[] = {"i", "std", "target", "total"};

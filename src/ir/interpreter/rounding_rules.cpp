@@ -1,5 +1,6 @@
 // Where a node rounds: its operands on the way in, its result on the way out.
 #include <algorithm>
+#include <vector>
 
 #include "ir/interpreter/group.h"
 
@@ -56,12 +57,13 @@ Conversion conversion_of(const Context& context, const Node& reader, size_t oper
 
 void convert(const Conversion& conversion, double* values, double* bounds, int64_t n) {
   if (!bounds) return round_values(conversion.to, values, n);
-  for (int64_t i = 0; i < n; ++i) {
-    const double other =
-        conversion.alternative == DType::None ? values[i] : round_through(conversion.alternative, values[i]);
-    round_with_bounds(conversion.to, Exactness::Correct, values + i, bounds + i, 1);
-    if (conversion.alternative != DType::None) bounds[i] = std::max(bounds[i], gap(other, values[i]));
+  std::vector<double> others;
+  if (conversion.alternative != DType::None) {
+    others.assign(values, values + n);
+    round_values(conversion.alternative, others.data(), n);
   }
+  round_with_bounds(conversion.to, Exactness::Correct, values, bounds, n);
+  for (size_t i = 0; i < others.size(); ++i) bounds[i] = std::max(bounds[i], gap(others[i], values[i]));
 }
 
 namespace {

@@ -14,6 +14,8 @@
 
 namespace kw::ir::interpreter {
 
+constexpr double kExactInDouble = 0x1p53;  // every whole number up to here
+
 struct SumModel {
   double roundoff;  // of the type that sums are accumulated in; 0 for integers
   int64_t longest_serial_chain;
@@ -93,6 +95,10 @@ struct RunningProduct {
   double spread(const SumModel& model) const {
     // A part of them overflows in one order, and meets small ones before in another.
     if (above > model.largest && below < 1) return kInfinity;
+    // What is no number at all where small factors come to nothing before they meet one without end; and whole numbers
+    // beyond those that a double holds.
+    if (std::isinf(product) && below < model.smallest) return kInfinity;
+    if (model.roundoff == 0 && widest > kExactInDouble) return kInfinity;
     if (!std::isfinite(product)) return std::isfinite(inexact) ? 0 : kInfinity;
     const double rounding = terms > 1 ? std::expm1(static_cast<double>(terms) * model.roundoff) : 0;
     const double bound = scaled(widest, rounding) + (inexact > 0 ? gap(widest, std::fabs(product)) : 0);

@@ -289,6 +289,28 @@ TEST(InterpreterBound, AProductMayBeKeptUnroundedInsideAFusedMultiplyAdd) {
   EXPECT_NE(separate, fused);
 }
 
+// The product of all numbers along an axis.
+Array product_of(DType type, Values x) {
+  InterpreterCase c;
+  const AxisId n = c.axis("n");
+  c.output(c.b.reduce(Op::Prod, c.tensor("x", type, {n}), {n}), {});
+  const auto count = static_cast<int64_t>(x.size());
+  c.give("x", {count}, std::move(x));
+  return c.run(kBounded);
+}
+
+TEST(InterpreterBound, AnInfiniteProductIsAnythingWhereItsOtherFactorsMayComeToNothingFirst) {
+  EXPECT_EQ(product_of(DType::F32, {kInf, 1e-20, 1e-20}).bounds, Values{0}) << "1e-40 is above zero";
+  EXPECT_EQ(product_of(DType::F32, {kInf, 1e-30, 1e-30}).bounds, Values{kInf}) << "0 * inf in another order";
+}
+
+TEST(InterpreterBound, NothingIsKnownOfWholeNumbersBeyondThoseThatADoubleHolds) {
+  EXPECT_EQ(product_of(DType::I64, Values(17, 9)).bounds, Values{kInf}) << "more than 2^53";
+  const Array out = product_of(DType::I64, Values(16, 9));
+  EXPECT_EQ(out.values, Values{1853020188851841.0});
+  EXPECT_TRUE(out.bounds.empty() || out.bounds == Values{0});
+}
+
 // x * y * z of one number each.
 Array product_of_three(DType type, double x, double y, double z) {
   InterpreterCase c;

@@ -71,6 +71,25 @@ int64_t EntryWriter::element_bytes(int64_t some) const {
 }
 bool EntryWriter::is_mixed() const { return deciding_types().size() > 1; }
 
+std::vector<std::string> EntryWriter::bytes_of_each_sum(SumKind kind) const {
+  std::vector<BufferId> sums;
+  for (const Stage& stage : kernel_.stages)
+    for (const Accumulate& sum : stage.accumulates)
+      if (kind_of(text_.plan, sum) == kind) sums.push_back(sum.buffer);
+  KW_ASSERT(!sums.empty(), "whoever asks has sums of this kind");
+  const bool alike =
+      std::all_of(sums.begin(), sums.end(), [&](BufferId id) { return buffer(id).type == buffer(sums[0]).type; });
+  std::vector<std::string> bytes;
+  for (const BufferId id : sums) bytes.push_back("bytes(" + buffer(alike ? sums[0] : id).name + ")");
+  return bytes;
+}
+std::string EntryWriter::bytes_of_sums(SumKind kind) const {
+  const std::vector<std::string> each = bytes_of_each_sum(kind);
+  if (std::count(each.begin(), each.end(), each[0]) == std::ssize(each))
+    return number(std::ssize(each)) + "*" + each[0];
+  return "(" + join(each, " + ") + ")";
+}
+
 std::string EntryWriter::threads_size(const Variant& variant, int64_t part) const {
   const int64_t most = variant.most_threads / part;
   // Where they are narrow, a guard says so.

@@ -66,6 +66,9 @@ class EntryWriter {
   void of_no_wider_beside(Variant& variant) const;
   // How many blocks leave a slice each, where so many run at once on a multiprocessor.
   std::string grid_of_slices(const std::string& at_once, bool ragged = false) const;
+  // Of an element of each sum of a kind, of which there are some: alike where all are of one type; and of all together.
+  std::vector<std::string> bytes_of_each_sum(SumKind kind) const;
+  std::string bytes_of_sums(SumKind kind) const;
   // Guards of memory that is read and written in vectors.
   std::string alignment(const Variant& variant, BufferId id, int64_t bytes) const;
   void aligned(Variant& variant) const;
@@ -134,8 +137,6 @@ class RowEntries : public EntryWriter {
   void any_strides();
   int64_t summing_threads() const;  // of a block whose threads have rows and sums in registers
   std::string ahead_bytes(const std::string& each) const;
-  std::vector<std::string> bytes_of_each_sum() const;  // alike where they are of one type
-  std::string bytes_of_sums() const;
   std::string bytes_of_widest_sum() const;
 };
 class PartEntries : public EntryWriter {

@@ -14,11 +14,7 @@ constexpr int kMostHeld = 3;             // tensors of which a thread has 16 ele
 
 // Bytes of the warps' sums over parts.
 std::string PartEntries::slots(const std::string& warps, const std::string& parts) const {
-  std::string bytes;
-  for (const Stage& stage : kernel_.stages)
-    for (const Accumulate& sum : stage.accumulates)
-      if (kind_of(text_.plan, sum) == SumKind::Segment) bytes = "bytes(" + buffer(sum.buffer).name + ")";
-  return number(text_.segment_sums) + "*" + bytes + "*((" + warps + "*" + bracket(parts) + " + 3)//4*4)";
+  return bytes_of_sums(SumKind::Segment) + "*((" + warps + "*" + bracket(parts) + " + 3)//4*4)";
 }
 
 // Of every element: each takes registers for the cases that are rare.

@@ -12,14 +12,26 @@ constexpr std::string_view kFile = "templates/cuda/parts.cu";
 // The index in its part of a vector's first element.
 const std::string kElement = "((in_part * kVectors + v) * 32 + kw::lane()) * kVector + edges.head";
 
+// What sums over parts take of shared memory.
+std::string room_of(const std::vector<std::string>& types) {
+  std::string room;
+  for (auto type = types.begin(); type != types.end();) {
+    const auto other = std::find_if(type, types.end(), [&](const std::string& one) { return one != *type; });
+    room += room.empty() ? "" : " + ";
+    if (other - type > 1) room += std::to_string(other - type) + " * ";
+    room += "kw::PartSums<" + *type + ">::bytes(parts)";
+    type = other;
+  }
+  return room.empty() ? "0" : room;
+}
+
 }  // namespace
 
 Lines PartWriter::frame(const Lines& point) {
   std::string sums_room;
   if (plan_.has_segments) {
     sums_.line("kw::barrier();");
-    sums_room = "(kPlace == kw::Place::Shared ? kw::PartSums<" + segment_type_ + ">::bytes(parts) * " +
-                std::to_string(text_.segment_sums) + " : 0)";
+    sums_room = "(kPlace == kw::Place::Shared ? " + room_of(segment_types_) + " : 0)";
   }
   text_.ragged = begins_alike();
   return kernel_skeleton(kFile, "parts", {}, point)
@@ -164,12 +176,11 @@ void PartWriter::combine(const Combination&, StageText&) {
 // Warps add what they have of a part, and threads the warps' sums where the stage ends.
 void PartWriter::sums_of_row(const Accumulate& sum, StageText& text) {
   const std::string part = names_.fresh(buffer(sum.buffer).name + "_part"), type = sum_type(sum);
-  const std::string sums = names_.fresh(buffer(sum.buffer).name + "_sums"), bytes = "kw::PartSums<" + type + ">::bytes";
+  const std::string sums = names_.fresh(buffer(sum.buffer).name + "_sums");
   clear_slice(sum, "kw::block()", true);
-  segment_type_ = type;
-  const int before = text_.segment_sums++;
-  sums_.line("const kw::PartSums<" + type + "> " + sums + "(" +
-             (before == 0 ? "0" : std::to_string(before) + " * " + bytes + "(parts)") + ", parts);");
+  sums_.line("const kw::PartSums<" + type + "> " + sums + "(" + room_of(segment_types_) + ", parts);");
+  segment_types_.push_back(type);
+  ++text_.segment_sums;
   text.before.line("if (kPlace == kw::Place::Shared) " + sums + ".clear();");
   text.after_tile.line("const " + type + " " + part + " = " +
                        tile_sum(product_of(sum.value), type, buffer(sum.buffer).name, text, "kw::warp_sum") + ";");

@@ -39,7 +39,7 @@ class PartWriter final : public RowWriter {
   };
   std::map<size_t, PartText> parts_of_stage_;
   std::map<std::string, std::string> begins_;  // names, by what they are
-  std::string segment_type_;
+  std::vector<std::string> segment_types_;  // of the sums over parts, in the order in which they lie in shared memory
 };
 
 }  // namespace kw::act::cuda

@@ -111,7 +111,7 @@ void RowEntries::held(bool ragged, const Held& how) {
   v.least_blocks = ragged && how.least_blocks > 2 ? how.least_blocks * 3 / 4 : how.least_blocks;
   v.block = threads(length(), how.each, threads_size(v));
   std::string bytes = summed ? ahead_bytes(how.each) : "0";
-  if (how.place == "Shared" && text_.column_sums > 0) bytes += " + " + bytes_of_sums();
+  if (how.place == "Shared" && text_.column_sums > 0) bytes += " + " + bytes_of_sums(SumKind::Column);
   if (how.place == "Registers" && text_.column_sums > 0 && ragged)  // threads take sums from each other
     bytes = "max(" + bytes + ", " + bytes_of_widest_sum() + ")";
   if (bytes != "0") {
@@ -145,7 +145,7 @@ void RowEntries::streamed(bool ragged) {
                           sums ? "Shared" : "Memory", ragged);
   const int64_t all = p_.shared_bytes - kStaticShared, half = p_.shared_bytes / 2 - kStaticShared;
   const std::string row_bytes = sizes_.bytes(text_.cached);
-  const std::string sum_bytes = sums ? bytes_of_sums() : "0";
+  const std::string sum_bytes = sums ? bytes_of_sums(SumKind::Column) : "0";
   const std::string wanted = length() + "*(" + row_bytes + " + " + sum_bytes + ")";
   const std::string least = sums ? "max(1, ceil_div(" + length() + "*" + sum_bytes + ", " + number(half) + "))" : "1";
   const std::string halves = "min(2, max(" + least + ", ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
@@ -294,27 +294,8 @@ std::string RowEntries::ahead_bytes(const std::string& each) const {
   return bytes + "*max(1, min(2, " + number(2 * kRowBytes) + "//(" + bytes + "*" + each + ")))";
 }
 
-std::vector<std::string> RowEntries::bytes_of_each_sum() const {
-  std::vector<std::string> bytes;
-  std::vector<ir::Type> types;
-  for (const Stage& stage : kernel_.stages)
-    for (const Accumulate& sum : stage.accumulates) {
-      if (kind_of(text_.plan, sum) != SumKind::Column) continue;
-      bytes.push_back("bytes(" + buffer(sum.buffer).name + ")");
-      types.push_back(buffer(sum.buffer).type);
-    }
-  if (std::count(types.begin(), types.end(), types[0]) == std::ssize(types))
-    bytes.assign(bytes.size(), std::string(bytes[0]));
-  return bytes;
-}
-std::string RowEntries::bytes_of_sums() const {
-  const std::vector<std::string> each = bytes_of_each_sum();
-  if (std::count(each.begin(), each.end(), each[0]) == std::ssize(each))
-    return number(std::ssize(each)) + "*" + each[0];
-  return "(" + join(each, " + ") + ")";
-}
 std::string RowEntries::bytes_of_widest_sum() const {
-  const std::vector<std::string> each = bytes_of_each_sum();
+  const std::vector<std::string> each = bytes_of_each_sum(SumKind::Column);
   if (std::count(each.begin(), each.end(), each[0]) == std::ssize(each)) return each[0];
   return "max(" + join(each, ", ") + ")";
 }

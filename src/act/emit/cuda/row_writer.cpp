@@ -267,15 +267,15 @@ std::string RowWriter::tile_sum(const Factored& product, const std::string& type
     sum = text.sums.emplace(std::pair(product.terms, type), part).first;
   }
   std::string all = joined.empty() ? sum->second : joined + "(" + sum->second + ")";
+  // A tile's sum times one factor may leave the range that it is in again after the next.
+  if (product.factors.size() > 1) all = "kw::Total<true, " + type + ">(" + all + ")";
   for (ValueId v : product.factors) all += " * " + values_.expressions.factor(v, type);
   return all;
 }
 
 void RowWriter::add_tile(ValueId r, const std::string& total, const std::string& name, StageText& text) {
   if (const auto product = summed_product(r)) {
-    // A tile's sum times one factor may leave the range that it is in again after the next.
-    const std::string wide = product->factors.size() > 1 ? "kw::Total<true, " + accumulator_type(r) + ">" : "";
-    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text, wide) + ";");
+    text.after_tile.line(total + " += " + tile_sum(*product, accumulator_type(r), name, text) + ";");
     return;
   }
   const Reduction reduction = reduction_of(r);

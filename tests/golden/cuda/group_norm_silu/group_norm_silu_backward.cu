@@ -69,16 +69,16 @@ KW_DEVICE void group_norm_silu_backward_rows(kw::Tensor<const T, 4> x, kw::Tenso
   const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
   const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
   const kw::Divisor<kAhead, Index> part_of(part_tiles);
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
-      ? kw::PartSums<T32>::bytes(parts) * 2 : 0));
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
-      ? kw::PartSums<T32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(T)));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? 2 *
+      kw::PartSums<T32>::bytes(parts) : 0));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? 2 *
+      kw::PartSums<T32>::bytes(parts) : 0) + cached * static_cast<int>(sizeof(T)));
   for (Index i = kw::thread(); i < 32 *
       channels_3; i += kw::threads()) kw::store(grad_norm_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<T32> grad_norm_weight_slices_sums(0, parts);
   for (Index i = kw::thread(); i < 32 *
       channels_3; i += kw::threads()) kw::store(grad_norm_bias_slices.at(kw::block()) + i, 0);
-  const kw::PartSums<T32> grad_norm_bias_slices_sums(1 * kw::PartSums<T32>::bytes(parts), parts);
+  const kw::PartSums<T32> grad_norm_bias_slices_sums(kw::PartSums<T32>::bytes(parts), parts);
   kw::barrier();
   const auto prefetch = [&](Index point, Index tile) {
     if constexpr (kAhead) {

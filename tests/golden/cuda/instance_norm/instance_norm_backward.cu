@@ -59,14 +59,14 @@ KW_DEVICE void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<
   const Index end = kw::Edges<kVector, kRagged, Index>::end(length);
   const Index tiles = parts * part_tiles, tiles_here = kAhead ? cached / (kElements * 32) : 0;
   const kw::Divisor<kAhead, Index> part_of(part_tiles);
-  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared
-      ? kw::PartSums<WT32>::bytes(parts) * 2 : 0));
-  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared
-      ? kw::PartSums<WT32>::bytes(parts) * 2 : 0) + cached * static_cast<int>(sizeof(WT)));
+  const auto d_y_v_cache = kw::dynamic_shared<kw::Vector<WT, kVector>>((kPlace == kw::Place::Shared ? 2 *
+      kw::PartSums<WT32>::bytes(parts) : 0));
+  const auto x_v_cache = kw::dynamic_shared<kw::Vector<T, kVector>>((kPlace == kw::Place::Shared ? 2 *
+      kw::PartSums<WT32>::bytes(parts) : 0) + cached * static_cast<int>(sizeof(WT)));
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_weight_slices.at(kw::block()) + i, 0);
   const kw::PartSums<WT32> grad_weight_slices_sums(0, parts);
   for (Index i = kw::thread(); i < channels; i += kw::threads()) kw::store(grad_bias_slices.at(kw::block()) + i, 0);
-  const kw::PartSums<WT32> grad_bias_slices_sums(1 * kw::PartSums<WT32>::bytes(parts), parts);
+  const kw::PartSums<WT32> grad_bias_slices_sums(kw::PartSums<WT32>::bytes(parts), parts);
   kw::barrier();
   const auto prefetch = [&](Index point, Index tile) {
     if constexpr (kAhead) {
