@@ -160,6 +160,11 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
   values.sizes = c.sizes;
   const std::vector<double> landmarks =
       c.values == Values::Landmarks ? landmarks_of(subject.forward) : std::vector<double>{};
+  // A product of so many ordinary numbers leaves any range in some order, and then nothing is known of it.
+  constexpr std::int64_t kFewFactors = 64;
+  const bool multiplies = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const ir::Node& node) {
+    return node.op == ir::Op::Prod || node.op == ir::Op::CumProd;
+  });
   std::size_t rank = 0;  // of the tensors that have the most dimensions
   for (const ir::Input& input : graph.inputs) rank = std::max(rank, input.dims.size());
   std::uint64_t seed = Hash64().add(c.seed).add(static_cast<std::uint64_t>(turn)).value();
@@ -178,7 +183,11 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     const bool cotangent = subject.forward.find_input(input.name) == nullptr;
     Values kind = cotangent && !c.brink ? c.cotangents : c.values;
     if (kind == Values::Masked && shape->size() < rank) kind = Values::Ordinary;
-    const std::int64_t row = shape->empty() ? 1 : shape->back();
+    std::int64_t row = shape->empty() ? 1 : shape->back();
+    if (kind == Values::Ordinary && multiplies && count_of(*shape) > kFewFactors) {
+      kind = Values::Factors;
+      row = *std::max_element(shape->begin(), shape->end());
+    }
     ValueSource source(kind, dtype, seed, landmarks, row);
     ir::Array array{*shape, {}};
     const std::int64_t count = count_of(*shape);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,7 +47,8 @@ class RepeatingTrial {
 
   void carry(const kernel::Pass& pass, const kernel::Facts& facts, const device::Arena& arena);  // to later passes
 
-  std::int64_t elements() const { return elements_; }  // that were compared
+  std::int64_t elements() const { return elements_; }                  // that were compared
+  const std::set<std::string>& compared() const { return compared_; }  // outputs, every one that was
 
  private:
   RepeatingTrial(const Subject& subject, RepeatingCall call, kernel::TypeBinding types);
@@ -68,6 +70,7 @@ class RepeatingTrial {
   Expected expected_, of_the_last_;  // of a period, and of the last with the part of one behind it
   std::map<std::string, std::pair<kernel::Tensor, std::vector<std::byte>>> carried_;
   std::int64_t elements_ = 0;
+  std::set<std::string> compared_;
 };
 
 }  // namespace kw::verify

@@ -304,13 +304,4 @@ std::optional<RepeatingCall> repeating_call(const Subject& subject, const kernel
   return best;
 }
 
-std::vector<std::string> unknown_outputs(const Subject& subject, const RepeatingCall& call) {
-  std::vector<std::string> unknown;
-  for (const ir::Output& output : subject.math().outputs)
-    if (std::find(call.outputs.begin(), call.outputs.end(), output.name) == call.outputs.end() &&
-        !call.sums.contains(output.name))
-      unknown.push_back(output.name);
-  return unknown;
-}
-
 }  // namespace kw::verify

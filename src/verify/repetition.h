@@ -56,9 +56,6 @@ std::optional<RepeatingCall> sized(const Subject& subject, const kernel::TypeBin
 std::optional<RepeatingCall> repeating_call(const Subject& subject, const kernel::TypeBinding& types,
                                             const kernel::Sizes& sizes);
 
-// The outputs that such a call says nothing of: a loss along all axes, a gradient that knows the whole of a row, …
-std::vector<std::string> unknown_outputs(const Subject& subject, const RepeatingCall& call);
-
 // The dimension of a tensor that is as long as the symbol says; -1: none is.
 int dimension_along(const ir::Graph& graph, const std::vector<ir::AxisId>& dims, ir::SymbolId symbol);
 

@@ -40,12 +40,7 @@ Result<kernel::Facts> place_anything(const Subject& subject, const kernel::Pass&
   facts.sizes = sizes;
   facts.machine = machine;
   for (const kernel::Scalar& scalar : subject.manifest.scalars) {
-    const ir::Input* input = scalar_of(subject, scalar);
-    const double value = input && input->default_value ? input->default_value->number() : 1;
-    if (scalar.type == "real")
-      facts.scalars[scalar.name] = value;
-    else
-      facts.scalars[scalar.name] = static_cast<std::int64_t>(value);
+    KW_TRY(facts.scalars[scalar.name], default_of(subject, scalar));
   }
   for (const kernel::Buffer& buffer : pass.buffers) {
     KW_TRY(const kernel::Tensor tensor, kernel::describe(buffer, types, facts));
@@ -105,7 +100,12 @@ class Timer {
       if (!speed) return Failure(speed.error());
       speeds.passes.push_back(*std::move(speed));
     }
-    if (!trials_.empty()) speeds.elements = trials_.back().elements();
+    if (trials_.empty()) return speeds;
+    speeds.elements = trials_.back().elements();
+    std::vector<std::string> left;
+    for (const ir::Output& output : subject_.math().outputs)
+      if (!trials_.back().compared().contains(output.name)) left.push_back(output.name);
+    speeds.unknown = join(left, ", ");
     return speeds;
   }
 
@@ -134,7 +134,6 @@ class Timer {
     }
     const std::optional<RepeatingCall> call = repeating_call(subject_, kernels_.types, sizes);
     if (!call) unknown = "it repeats along no axis that is long enough";
-    if (call) unknown = join(unknown_outputs(subject_, *call), ", ");
     for (int i = 0; call && i < 2; ++i) {
       auto trial = RepeatingTrial::make(subject_, *call, kernels_.types, options_.seed + static_cast<std::uint64_t>(i));
       if (!trial) {
@@ -172,7 +171,7 @@ class Timer {
       // Nothing ran after its last sample.
       if (!trials_.empty()) finding = as_timed(trials_[0].compare(pass, facts, arena));
       measure::Estimate& said = out.share.kernel.time;
-      const auto confirmed = measure::confirmed(device_, program, arena, timing, said, how.stop.seed);
+      const auto confirmed = measure::confirmed(device_, program, how.before, arena, timing, said, how.stop.seed);
       if (!confirmed && confirmed.error().kind != ErrorKind::GateFailed) return Failure(confirmed.error());
       if (confirmed)
         said = *confirmed;

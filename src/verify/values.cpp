@@ -8,8 +8,8 @@
 namespace kw::verify {
 
 std::string_view name_of(Values values) {
-  constexpr std::string_view kNames[] = {"ordinary", "positive", "large",    "tiny", "subnormal", "far",
-                                         "equal",    "zero",     "infinite", "NaN",  "masked",    "landmark"};
+  constexpr std::string_view kNames[] = {"ordinary", "positive", "large", "tiny",   "subnormal", "far",   "equal",
+                                         "zero",     "infinite", "NaN",   "masked", "landmark",  "factor"};
   return kNames[static_cast<std::size_t>(values)];
 }
 
@@ -38,6 +38,7 @@ double ValueSource::next() {
 }
 
 double ValueSource::draw() {
+  constexpr double kOthers = 12;  // factors of a row whose product stays within any type's range
   constexpr double kRare = 0.02;  // of infinities and NaN: a row without any stays among those that have some
   // Nearly normal: the sum of four has the bell's shape, and no tail that leaves the type.
   const double bell = 2 * (dice_.uniform() + dice_.uniform() + dice_.uniform() + dice_.uniform() - 2);
@@ -70,6 +71,8 @@ double ValueSource::draw() {
       return mask_ == 0 ? bell : mask_ * std::numeric_limits<double>::infinity();
     case Values::Landmarks:
       return landmarks_.empty() || dice_.chance(0.3) ? bell : sign * dice_.pick(landmarks_);
+    case Values::Factors:
+      return sign * (dice_.chance(kOthers / static_cast<double>(row_)) ? 0.5 + dice_.uniform() : 1);
   }
   return bell;
 }

@@ -23,6 +23,7 @@ enum class Values : std::uint8_t {
   Undefined,  // ordinary, with NaN among them
   Masked,     // ordinary, with whole rows that are infinite, most of them below zero: what a mask leaves
   Landmarks,  // ordinary, with the numbers among them that the math itself names: thresholds, and where kinks are
+  Factors,    // one and minus one, with a few others in a row: what ordinary ones are where a long row is multiplied
 };
 inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive,  Values::Large,  Values::Tiny,
                                      Values::Subnormal, Values::Far,       Values::Equal,  Values::Zero,
@@ -33,7 +34,7 @@ std::string_view name_of(Values values);
 // Draws the elements of one tensor, each a number of its type.
 class ValueSource {
  public:
-  // `row`: how many elements follow each other along the last dimension.
+  // `row`: how many elements follow each other along the last dimension; of Factors, are multiplied at most.
   ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks = {},
               std::int64_t row = 1);
   double next();
@@ -49,7 +50,7 @@ class ValueSource {
   double one_sign_ = 0;    // of Large: that of all elements, or 0
   double centre_ = 0;      // of Far
   std::vector<double> landmarks_;
-  std::int64_t row_ = 1, drawn_ = 0;  // of Masked
+  std::int64_t row_ = 1, drawn_ = 0;  // of Masked and Factors
   double mask_ = 0;                   // of the row that is drawn: an infinity, or 0
 };
 

@@ -123,6 +123,16 @@ TEST(SpeedTest, WhyNothingWasComparedIsSaid) {
             "; not compared as it was timed: it repeats along no axis that is long enough");
 }
 
+// The outputs that such a call says nothing of: a loss along all axes, a gradient that knows the whole of a row, …
+std::vector<std::string> unknown_outputs(const Subject& subject, const RepeatingCall& call) {
+  std::vector<std::string> unknown;
+  for (const ir::Output& output : subject.math().outputs)
+    if (std::find(call.outputs.begin(), call.outputs.end(), output.name) == call.outputs.end() &&
+        !call.sums.contains(output.name))
+      unknown.push_back(output.name);
+  return unknown;
+}
+
 // Of what examples answer at the shapes that they are timed at.
 TEST(SpeedTest, NearlyEveryOutputOfEveryExampleIsCompared) {
   // Numbers that no axis is part of, and sums that are joined or rounded to T before they are multiplied.

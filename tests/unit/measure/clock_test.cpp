@@ -178,7 +178,7 @@ TEST(ClockTest, HowManySamplesCodeFromOutsideGivesInARoundIsDrawn) {
 // ---- a clock that code from outside may reach ----
 Result<Estimate> said_and_confirmed(ScriptedDevice& device, double said) {
   device::Arena arena;
-  return confirmed(device, {}, arena, {}, {said, said, said, 10});
+  return confirmed(device, {}, {}, arena, {}, {said, said, said, 10});
 }
 
 TEST(ConfirmedTest, OneClockThatSaysHalfOfWhatTheOtherSaysIsBelieved) {
@@ -218,6 +218,32 @@ TEST(ConfirmedTest, WhereAMachineHasBecomeBusyTheTimeIsWhatBothClocksSayNow) {
   const auto time = said_and_confirmed(device, 1e-3);  // as it was when it was idle
   ASSERT_TRUE(time) << time.error().message;
   EXPECT_EQ(time->median, 1e-2);
+}
+
+TEST(ConfirmedTest, ShortCallsAreAsManyAsTakeLongEnough) {
+  ScriptedDevice device({[](int) { return 4e-6; }});
+  device.wall = [](int calls) { return 1e-4 * calls; };
+  EXPECT_FALSE(said_and_confirmed(device, 4e-6));
+  EXPECT_EQ(device.runs[1].calls_per_sample, 100'000);
+}
+
+TEST(ConfirmedTest, ARunOfOneCallThatDawdlesHidesNothing) {
+  ScriptedDevice device({steady});
+  device.wall = [&](int calls) { return device.runs.size() % 4 == 3 ? 10 : 1e-2 * calls; };
+  EXPECT_FALSE(said_and_confirmed(device, 1e-3));
+  device.wall = [](int calls) { return calls == 1 ? 10 : 1e-2 * calls; };
+  EXPECT_FALSE(said_and_confirmed(device, 1e-3)) << "less than no time";
+}
+
+TEST(ConfirmedTest, WhatRunsAheadOfEveryCallDoesNotCount) {
+  ScriptedDevice device({steady});
+  device.wall = [&](int calls) {
+    return (device.runs.size() % 4 == 1 || device.runs.size() % 4 == 2 ? 5e-3 : 4e-3) * calls;
+  };
+  device::Arena arena;
+  const auto time = confirmed(device, {}, {device::FillCall{"y", 0, 1, 4, 0}}, arena, {}, {1e-3, 1e-3, 1e-3, 10});
+  ASSERT_TRUE(time) << time.error().message;
+  EXPECT_EQ(device.runs.size(), 4u) << "with the program and without it, one call and many";
 }
 
 TEST(ConfirmedTest, AFaultIsSaidInItsOwnWords) {

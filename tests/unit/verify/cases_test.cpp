@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ir/text/parse.h"
 #include "verify/answers.h"
 #include "verify/reach.h"
 #include "verify/shapes.h"
+#include "verify/trial.h"
 
 namespace kw::verify {
 namespace {
@@ -37,6 +39,25 @@ Subject norm() {
   pass.steps = {step};
   out.manifest.passes = {pass};
   return out;
+}
+
+// Of ordinary numbers a long product leaves the range in some order, and then anything would be right.
+TEST(Values, TheProductOfALongRowStaysWhereTheOracleKnowsIt) {
+  Subject subject;
+  subject.forward = *ir::text::parse("op product(x: T[rows, cols])\n  y = prod(x, cols)\nreturn y\n");
+  for (const ir::DType type : {ir::DType::F32, ir::DType::BF16, ir::DType::F16, ir::DType::F64}) {
+    const Case c{.types = {{"T", type}}, .sizes = {{"rows", 20}, {"cols", 50'021}}, .seed = 3};
+    const auto values = values_of(subject, c);
+    ASSERT_TRUE(values);
+    const auto expected = expect(subject, c.types, *values);
+    ASSERT_TRUE(expected) << render(expected.error());
+    const ir::Array& y = expected->at("y");
+    for (std::size_t i = 0; i < y.values.size(); ++i) {
+      EXPECT_NE(y.values[i], 0);
+      EXPECT_LT(y.bounds[i], std::fabs(y.values[i]) / 50);
+    }
+    EXPECT_GT(std::set<double>(y.values.begin(), y.values.end()).size(), 10u);
+  }
 }
 
 TEST(Reach, AShapeRunsTheFirstEntryThatItsGuardsAdmit) {
