@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "base/file.h"
@@ -42,6 +44,19 @@ std::string cuda_source(const std::string& body, const std::string& before = {})
          "extern \"C\" __global__ void act(const T* x, T* y, long long n) {\n"
          "  const long long i = blockIdx.x * 256LL + threadIdx.x;\n  " +
          body + "\n}\n";
+}
+
+// The same compiler with a byte more at its end, as another build of it would have, and its builtins beside it.
+Result<std::unique_ptr<Nvrtc>> another_build(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path one = nvrtc().path();
+  for (const fs::directory_entry& entry : fs::directory_iterator(one.parent_path()))
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins"))
+      fs::create_symlink(entry.path(), fs::path(folder) / entry.path().filename());
+  const fs::path other = fs::path(folder) / one.filename();
+  fs::copy_file(one, other);
+  std::ofstream(other, std::ios::app).put('\0');
+  return Nvrtc::open(other.string());
 }
 
 const char* const kDouble = "if (i < n) y[i] = T(float(x[i]) * 2);";
@@ -125,6 +140,22 @@ TEST(CudaCompileTest, ResultsAreCachedByContentTypeAndArchitecture) {
   EXPECT_FALSE(compile_one(source, DType::F32, "sm_80", *cache)->files[0].cached);
   EXPECT_FALSE(compile_one(source, DType::F16, "sm_90", *cache)->files[0].cached);
   EXPECT_FALSE(compile_one(source + "// another text\n", DType::F32, "sm_90", *cache)->files[0].cached);
+}
+
+TEST(CudaCompileTest, AnotherBuildOfTheCompilerIsNotServedByWhatThisOneMade) {
+  const FreshCache cache;
+  const auto folder = TemporaryDirectory::make();
+  ASSERT_TRUE(folder);
+  const auto other = another_build(folder->path());
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ((*other)->version(), nvrtc().version());
+  ASSERT_TRUE(compile_one(cuda_source(kDouble), DType::F32, "sm_90", *cache));
+  for (const bool again : {false, true}) {
+    const auto set =
+        compile(cuda_manifest(), {{"act.cu", cuda_source(kDouble)}}, {{"T", DType::F32}}, "sm_90", **other, *cache);
+    ASSERT_TRUE(set) << set.error().message;
+    EXPECT_EQ(set->files[0].cached, again);
+  }
 }
 
 TEST(CudaCompileTest, TwoCompilationsOfOneTextGiveTheSameBytes) {
