@@ -16,18 +16,11 @@
 namespace kw::verify {
 namespace {
 
-bool asks_pytorch(const KernelFile& file) { return file.gates == std::vector<std::string>{"strides"}; }
-
 Result<Report> judge_file(const KernelFile& file) {
   KW_TRY(const Subject subject, subject_for(file));
-  JudgeOptions options;
-  options.cases.only_own_types = !file.all_types;
+  JudgeOptions options = options_for(file);
   options.device.limits.time = std::chrono::milliseconds(1500);
   options.device.cache_folder = std::string(KW_BINARY_DIR) + "/kernel_cache";
-  // What a rounding did shows at many elements only; the first case has one.
-  const bool casting = file.gates == std::vector<std::string>{"casting"};
-  options.most_failures = casting ? 3 : 1;
-  if (asks_pytorch(file)) options.torch = {std::string(KW_SOURCE_DIR) + "/tests/gates/ops/" + file.op + ".py"};
   return judge(subject, options);
 }
 

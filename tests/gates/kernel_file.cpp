@@ -54,6 +54,18 @@ Result<Subject> subject_for(const KernelFile& file) {
   return subject;
 }
 
+bool asks_pytorch(const KernelFile& file) { return file.gates == std::vector<std::string>{"strides"}; }
+
+JudgeOptions options_for(const KernelFile& file) {
+  JudgeOptions options;
+  options.cases.only_own_types = !file.all_types;
+  // What a rounding did shows at many elements only; the first case has one.
+  const bool casting = file.gates == std::vector<std::string>{"casting"};
+  options.most_failures = casting ? 3 : 1;
+  if (asks_pytorch(file)) options.torch = {kTests + "gates/ops/" + file.op + ".py"};
+  return options;
+}
+
 void PrintTo(const KernelFile& file, std::ostream* out) { *out << file.name; }
 
 bool is_caught(const KernelFile& file, const Report& report) {

@@ -23,6 +23,12 @@ std::vector<KernelFile> kernels_in(const std::string& folder);
 
 Result<Subject> subject_for(const KernelFile& file);
 
+// Is PyTorch who must catch it? Only a Python that has torch can.
+bool asks_pytorch(const KernelFile& file);
+
+// What its gate needs, wherever it runs.
+JudgeOptions options_for(const KernelFile& file);
+
 void PrintTo(const KernelFile& file, std::ostream* out);
 
 // Whether a gate that should catch it says no.

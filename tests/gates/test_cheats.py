@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 FOLDER = Path(__file__).parent
@@ -11,10 +12,11 @@ CHEATS = yaml.safe_load((FOLDER / "cheats.yaml").read_text())
 def test_every_cheat_is_tried():
     assert len(CHEATS) >= 8
     for cheat, by in CHEATS.items():
-        path = FOLDER / by["test"] if "test" in by else FOLDER / "wrong" / f"{by['kernel']}.cc"
-        assert path.is_file(), f"nothing tries: {cheat}"
+        named = [FOLDER / by["test"]] if "test" in by else (FOLDER / "wrong").glob(f"{by['kernel']}.c[cu]")
+        paths = [path for path in named if path.is_file()]
+        assert len(paths) == 1, f"nothing tries: {cheat}"
         if "kernel" in by:
-            assert "\n// gate: " in path.read_text(), cheat
+            assert "\n// gate: " in paths[0].read_text(), cheat
 
 
 def test_there_are_at_least_twenty_five_wrong_kernels_each_with_its_gate():
@@ -23,3 +25,10 @@ def test_there_are_at_least_twenty_five_wrong_kernels_each_with_its_gate():
     for path in wrong:
         lines = path.read_text().splitlines()
         assert lines[0].startswith("// op: ") and lines[1].startswith("// gate: "), path.name
+
+
+@pytest.mark.parametrize("gate", ["fresh", "inputs-intact", "casting", "strides"])
+def test_a_gate_that_kernels_of_both_languages_can_fail_is_failed_by_both(gate):
+    for extension in ("cc", "cu"):
+        texts = [path.read_text() for path in (FOLDER / "wrong").glob(f"*.{extension}")]
+        assert any(f"\n// gate: {gate}\n" in text for text in texts), extension

@@ -19,11 +19,10 @@ std::vector<KernelFile> cuda_kernels(const std::vector<std::string>& folders) {
 Result<Report> judge_on_gpu(const KernelFile& file) {
   KW_TRY(Subject subject, subject_for(file));
   subject.from_outside = false;  // it is ours: a new process for each run would only take time
-  JudgeOptions options;
+  JudgeOptions options = options_for(file);
   options.cases.only_own_types = true;
   options.device.limits.time = std::chrono::milliseconds(5000);
-  options.most_failures = 1;
-  options.check_oracle = false;
+  options.check_oracle = asks_pytorch(file);  // else it says nothing about the kernel
   options.past_31_bits = file.name.find("2_31") != std::string::npos;
   return judge(subject, options);
 }
