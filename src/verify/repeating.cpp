@@ -248,10 +248,11 @@ std::optional<Finding> RepeatingTrial::compare(const kernel::Pass& pass, const k
       return Finding{Gate::Interface, fmt::format("{}: {} is ({}), where PyTorch's is ({})", pass.name, name,
                                                   fmt::join(tensor.shape, ", "), fmt::join(shape, ", "))};
     const std::span<const std::byte> bytes = arena.bytes(buffer.name);
-    compared_.insert(name);
+    const std::int64_t before = elements_;
     std::optional<Finding> finding =
         repeats ? compare_repeated(name, pass, tensor, bytes) : compare_sum(name, sum->second, pass, tensor, bytes);
     if (finding) return finding;
+    if (elements_ > before || bytes.empty()) compared_.insert(name);
   }
   return std::nullopt;
 }

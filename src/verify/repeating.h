@@ -48,7 +48,7 @@ class RepeatingTrial {
   void carry(const kernel::Pass& pass, const kernel::Facts& facts, const device::Arena& arena);  // to later passes
 
   std::int64_t elements() const { return elements_; }                  // that were compared
-  const std::set<std::string>& compared() const { return compared_; }  // outputs, every one that was
+  const std::set<std::string>& compared() const { return compared_; }  // outputs of which any element was
 
  private:
   RepeatingTrial(const Subject& subject, RepeatingCall call, kernel::TypeBinding types);
