@@ -8,6 +8,7 @@ import importlib.util
 import json
 import mmap
 import os
+import resource
 import signal
 import socket
 import struct
@@ -253,12 +254,35 @@ def sample(request, programs, before, buffers):
     return samples
 
 
+def private_memory():
+    """Writable memory of this process, in bytes."""
+    for line in open("/proc/self/status"):
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def limit(request):
+    if not ON_GPU:  # there a driver may allocate
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (private_memory() + request["memory"], most))
+    signal.setitimer(signal.ITIMER_REAL, request["time_ms"] / 1000)
+
+
+def lift_limits():
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def run(request, arena):
     buffers = GpuBuffers(arena) if ON_GPU else CpuBuffers(arena)
     try:
+        if not ON_GPU:  # what a module does as it is loaded is limited too
+            limit(request)
         programs = [Program(program["calls"], buffers) for program in request.get("programs", [])]
         before = Program(request["before"]["calls"], buffers) if "before" in request else None
-        signal.setitimer(signal.ITIMER_REAL, request["time_ms"] / 1000)
+        limit(request)
         if request["timed"]:
             taken = sample(request, programs, before, buffers)
         else:
@@ -268,9 +292,9 @@ def run(request, arena):
                 program.run(index)
                 buffers.synchronize()
                 taken.append([time.perf_counter_ns() - begin])
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        lift_limits()
     except Exception as error:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        lift_limits()
         traceback.print_exc(file=sys.stderr)
         text = str(error).strip().splitlines()
         return {"error": f"{type(error).__name__}: {text[-1] if text else ''}"}

@@ -79,6 +79,7 @@ std::string to_line(const Request& request) {
                  {"driver", request.driver},
                  {"exact", request.exact},
                  {"last", request.last},
+                 {"from_outside", request.from_outside},
                  {"resident", request.timing.resident},
                  {"memory", request.memory},
                  {"cpu_seconds", request.cpu_seconds},
@@ -104,6 +105,7 @@ Request request_from_line(std::string_view line) {
   request.driver = object["driver"];
   request.exact = object["exact"];
   request.last = object["last"];
+  request.from_outside = object["from_outside"];
   request.timing.resident = object["resident"];
   request.memory = object["memory"];
   request.cpu_seconds = object["cpu_seconds"];

@@ -37,6 +37,7 @@ Request request_for(const std::vector<Program>& programs, const Arena& arena, co
   }
   request.programs = programs;
   request.last = options.last;
+  request.from_outside = options.from_outside;
   request.timed = options.timing.has_value();
   if (options.timing) request.timing = *options.timing;
   // Each thread of a team has a stack of its own, which counts as memory that a kernel has allocated.

@@ -119,10 +119,12 @@ std::uint64_t private_memory() {
   return 0;
 }
 
-void set_soft_limit(int resource, std::uint64_t value) {
+// A final limit cannot be raised again, by a kernel either.
+void set_limit(int resource, std::uint64_t value, bool final = false) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
   limit.rlim_cur = std::min<rlim_t>(value, limit.rlim_max);
+  if (final) limit.rlim_max = limit.rlim_cur;
   ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
@@ -131,13 +133,19 @@ void set_alarm(std::chrono::milliseconds time) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-void limit_run(const Request& request) {
+void limit(const Request& request, bool final) {
   // A kernel on a GPU cannot allocate here, and its driver may.
-  if (request.gpu < 0) set_soft_limit(RLIMIT_DATA, private_memory() + request.memory);
+  if (request.gpu < 0) set_limit(RLIMIT_DATA, private_memory() + request.memory, final);
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  set_soft_limit(RLIMIT_CPU, static_cast<std::uint64_t>(used.tv_sec) + request.cpu_seconds);
+  set_limit(RLIMIT_CPU, static_cast<std::uint64_t>(used.tv_sec) + request.cpu_seconds, final);
   set_alarm(request.time);
+}
+
+void lift_limits() {
+  set_alarm(std::chrono::milliseconds(0));
+  set_limit(RLIMIT_DATA, RLIM_INFINITY);
+  set_limit(RLIMIT_CPU, RLIM_INFINITY);
 }
 
 // Each program once, without a clock of the device's own: a fault is then known to be of one call.
@@ -177,17 +185,17 @@ Answer run_request(const Request& request, const Mapping& mapping, Executor& exe
     answer.error = "the shared memory cannot be mapped";
     return answer;
   }
+  if (request.gpu < 0) limit(request, false);  // what a library does as it is loaded is limited too
   executor.prepare(request, mapping, answer);
-  if (!answer.ok()) return answer;
-  limit_run(request);
-  if (request.timed) {
-    run_timed(request, executor, answer);
-  } else {
-    run_once(request, executor, answer);
+  if (answer.ok()) {
+    limit(request, request.from_outside);
+    if (request.timed) {
+      run_timed(request, executor, answer);
+    } else {
+      run_once(request, executor, answer);
+    }
   }
-  set_alarm(std::chrono::milliseconds(0));
-  set_soft_limit(RLIMIT_DATA, RLIM_INFINITY);
-  set_soft_limit(RLIMIT_CPU, RLIM_INFINITY);
+  lift_limits();
   if (answer.ok()) executor.finish(request, mapping, answer);
   return answer;
 }
@@ -198,8 +206,8 @@ int serve() {
   situation.channel = channel.descriptor();
   watch_signals();
   std::atexit(report_exit);
-  set_soft_limit(RLIMIT_CORE, 0);
-  set_soft_limit(RLIMIT_FSIZE, kMostOutput);
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_FSIZE, kMostOutput);
   const std::unique_ptr<Executor> processor = cpu::make_executor(), gpu = cuda::make_executor();
   std::string line;
   int descriptor = -1;

@@ -47,10 +47,13 @@ WRONG = {
     "another_function": ("chosen * chosen", "chosen * chosen * 1.01", "error"),
     "not_python": ("@triton.jit", "@triton.jit(", "builds"),
     "an_unknown_name": ("tl.load", "tl.laod", "runs"),
+    "all_memory": ("import triton\n", "import triton\n\nKEPT = bytearray(1 << 40)\n", "runs"),
+    "no_end": ("import triton\n", "import triton\n\nwhile True:\n    pass\n", "runs"),
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+# What never ends takes as long as a kernel may.
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "no_end" else n for n in WRONG])
 def test_a_wrong_kernel_is_caught_by_its_gate(workspace, tmp_path, name):
     old, new, gate = WRONG[name]
     folder = tmp_path / "kernels"

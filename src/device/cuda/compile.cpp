@@ -124,7 +124,7 @@ Result<CompiledFile> make(const std::string& name, const std::string& text, cons
   const auto compile = [&]() -> Result<std::vector<std::string>> {
     KW_TRY(Nvrtc::Compiled compiled, nvrtc.compile(source, options.patience));
     file.seconds = compiled.seconds;
-    if (!compiled.ok && (!usable || compiled.out_of_time))
+    if (!compiled.ok && (!usable || compiled.out_of_time || compiled.died))
       return does_not_compile(name, compiled, source, options.patience);
     if (usable && !usable(compiled)) compiled.code.clear();
     return std::vector{compiled.code, to_json(ptxas_reports(compiled.log))};

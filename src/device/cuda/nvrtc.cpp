@@ -170,6 +170,7 @@ Result<Nvrtc::Compiled> Nvrtc::compile(const Source& source, std::chrono::millis
   compiled.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!line) {  // its process has ended
     compiled.out_of_time = child.end().timed_out;
+    compiled.died = !compiled.out_of_time;
     compiled.log = line.error().message;
     return compiled;
   }

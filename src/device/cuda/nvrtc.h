@@ -27,6 +27,7 @@ class Nvrtc {
   struct Compiled {
     bool ok = false;
     bool out_of_time = false;
+    bool died = false;  // its process, and nobody knows why
     std::string log;
     std::string code;
     double seconds = 0;

@@ -137,6 +137,38 @@ TEST(WorkerTest, AKernelThatHidesFromTheClockIsEndedByTheEngine) {
   EXPECT_EQ(run.outcome.fault->message, "the kernel did not end within 0.3 s");
 }
 
+constexpr const char* kTakesAllMemory =
+    "for (int i = 0; i < 1000; ++i) { auto* v = new std::vector<char>(1 << 20, 1); kept = (*v)[77]; }";
+
+TEST(WorkerTest, WhatALibraryDoesAsItIsLoadedIsLimitedToo) {
+  PointwiseOptions options;
+  options.limits.memory = std::uint64_t{64} << 20;
+  const std::string kernel = pointwise_source("y[0] = x[0];");
+  const auto on_load = [](const std::string& body) {
+    return "static volatile int kept = 0;\n__attribute__((constructor)) static void load() { " + body + " }\n";
+  };
+  const PointwiseRun greedy = run_pointwise(kernel + on_load(kTakesAllMemory), kX, options);
+  ASSERT_TRUE(greedy.outcome.fault);
+  EXPECT_EQ(greedy.outcome.fault->message, "the kernel asked for more memory than it may have");
+  options.limits.time = std::chrono::milliseconds(300);
+  const PointwiseRun slow = run_pointwise(kernel + on_load("for (;;) kept = kept + 1;"), kX, options);
+  ASSERT_TRUE(slow.outcome.fault);
+  EXPECT_EQ(slow.outcome.fault->message, "the kernel did not end within 0.3 s");
+}
+
+TEST(WorkerTest, AKernelFromOutsideCannotRaiseItsLimits) {
+  PointwiseOptions options;
+  options.limits.memory = std::uint64_t{64} << 20;
+  options.run.from_outside = true;
+  const std::string raises =
+      "rlimit limit; getrlimit(RLIMIT_DATA, &limit); limit.rlim_cur = limit.rlim_max; setrlimit(RLIMIT_DATA, &limit); ";
+  const PointwiseRun run = run_pointwise("#include <sys/resource.h>\nstatic volatile int kept = 0;\n" +
+                                             pointwise_source(raises + kTakesAllMemory + " y[0] = x[0];"),
+                                         kX, options);
+  ASSERT_TRUE(run.outcome.fault);
+  EXPECT_EQ(run.outcome.fault->message, "act asked for more memory than it may have");
+}
+
 // One worker, several runs: state that a kernel keeps shows whether the process is the same.
 class CountingKernel : public testing::Test {
  protected:
