@@ -75,8 +75,8 @@ Attempt attempt_of(const Report& report, const std::string& subject, const std::
 int strikes(const std::vector<Attempt>& attempts, const std::string& target, const std::string& subject) {
   int count = 0;
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
-    if (attempt->target != target) continue;
-    if (attempt->subject != subject || attempt->failed.empty()) break;
+    if (attempt->target != target || attempt->subject != subject) continue;
+    if (attempt->failed.empty()) break;
     ++count;
   }
   return count;
@@ -99,8 +99,9 @@ Status AttemptLog::add(const Attempt& attempt) const {
 Status AttemptLog::may_go_on(const std::string& name, const std::string& target, const std::string& subject) const {
   KW_TRY(const std::vector<Attempt> attempts, read());
   if (strikes(attempts, target, subject) < kMostAttempts) return {};
-  const auto last = std::find_if(attempts.rbegin(), attempts.rend(),
-                                 [&](const Attempt& attempt) { return attempt.target == target; });
+  const auto last = std::find_if(attempts.rbegin(), attempts.rend(), [&](const Attempt& attempt) {
+    return attempt.target == target && attempt.subject == subject;
+  });
   return fail(
       ErrorKind::GateFailed,
       fmt::format("{} failed {} times on {} ({} the last time), and neither its profile nor its kernel has "

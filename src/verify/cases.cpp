@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/hash.h"
@@ -134,6 +135,23 @@ std::vector<double> landmarks_of(const ir::Graph& graph) {
   return {all.begin(), all.end()};
 }
 
+// With how many others a number of each tensor is multiplied, at most: of all that a product is made of.
+std::map<ir::NodeId, std::int64_t> factors_of(const ir::Graph& graph, const Sizes& sizes) {
+  std::map<ir::NodeId, std::int64_t> factors;
+  for (auto id = static_cast<ir::NodeId>(graph.nodes.size()); id-- > 0;) {
+    const ir::Node& node = graph[id];
+    std::vector<ir::AxisId> axes;
+    if (node.op == ir::Op::Prod) axes = node.as<ir::AxisList>().axes;
+    if (node.op == ir::Op::CumProd) axes = {node.as<ir::ScanAttr>().axis};
+    std::int64_t terms = axes.empty() ? 0 : 1;
+    for (const ir::AxisId axis : axes) terms *= value_of(graph, graph.axis(axis).size, sizes).value_or(1);
+    if (const auto after = factors.find(id); after != factors.end()) terms = std::max(terms, after->second);
+    if (terms > 0)
+      for (const ir::NodeId arg : node.args) factors[arg] = std::max(factors[arg], terms);
+  }
+  return factors;
+}
+
 // Of a scalar's default: no power of two, nor what it lacks to one.
 double other_than(double own, Scalars scalars) {
   const bool is_small = std::fabs(own) < kSmallScalar;
@@ -162,9 +180,7 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
       c.values == Values::Landmarks ? landmarks_of(subject.forward) : std::vector<double>{};
   // A product of so many ordinary numbers leaves any range in some order, and then nothing is known of it.
   constexpr std::int64_t kFewFactors = 64;
-  const bool multiplies = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const ir::Node& node) {
-    return node.op == ir::Op::Prod || node.op == ir::Op::CumProd;
-  });
+  const std::map<ir::NodeId, std::int64_t> factors = factors_of(graph, c.sizes);
   std::size_t rank = 0;  // of the tensors that have the most dimensions
   for (const ir::Input& input : graph.inputs) rank = std::max(rank, input.dims.size());
   std::uint64_t seed = Hash64().add(c.seed).add(static_cast<std::uint64_t>(turn)).value();
@@ -183,12 +199,11 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     const bool cotangent = subject.forward.find_input(input.name) == nullptr;
     Values kind = cotangent && !c.brink ? c.cotangents : c.values;
     if (kind == Values::Masked && shape->size() < rank) kind = Values::Ordinary;
-    std::int64_t row = shape->empty() ? 1 : shape->back();
-    if (kind == Values::Ordinary && multiplies && count_of(*shape) > kFewFactors) {
-      kind = Values::Factors;
-      row = *std::max_element(shape->begin(), shape->end());
-    }
-    ValueSource source(kind, dtype, seed, landmarks, row);
+    const std::int64_t row = shape->empty() ? 1 : shape->back();
+    const auto multiplied = factors.find(input.node);
+    const bool by_many = multiplied != factors.end() && multiplied->second > kFewFactors;
+    if (kind == Values::Ordinary && by_many) kind = Values::Factors;
+    ValueSource source(kind, dtype, seed, landmarks, kind == Values::Factors ? multiplied->second : row);
     ir::Array array{*shape, {}};
     const std::int64_t count = count_of(*shape);
     const std::int64_t slices =

@@ -34,7 +34,7 @@ std::string_view name_of(Values values);
 // Draws the elements of one tensor, each a number of its type.
 class ValueSource {
  public:
-  // `row`: how many elements follow each other along the last dimension; of Factors, are multiplied at most.
+  // `row`: how many elements follow each other along the last dimension; of Factors, are multiplied.
   ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks = {},
               std::int64_t row = 1);
   double next();

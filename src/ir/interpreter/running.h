@@ -52,6 +52,7 @@ struct RunningSum {
     if (std::isinf(value()) && finite > model.largest) return kInfinity;
     if (!std::isfinite(value())) return std::isfinite(inexact) ? 0 : kInfinity;
     if (may_overflow(model) && !surely_overflows(model)) return kInfinity;
+    if (model.roundoff == 0 && magnitude > kExactInDouble) return kInfinity;  // whole numbers that a double has not
     return inexact + scaled(magnitude, model.roundings(terms) * model.roundoff);
   }
   // Where the terms together are beyond the type, a partial sum overflows in one order and not in another; with terms

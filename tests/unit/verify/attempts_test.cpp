@@ -35,6 +35,16 @@ TEST(Attempts, FailuresInARowOfTheSameSubjectAreStrikes) {
   EXPECT_EQ(strikes(all, "cpu", "s"), 0);
 }
 
+TEST(Attempts, ThoseOfAnotherKernelBetweenThemChangeNothing) {
+  std::vector<Attempt> all;
+  for (int i = 0; i < 3; ++i) {
+    all.push_back(attempt("s", true));
+    all.push_back(attempt("by hand", i == 1));
+  }
+  EXPECT_EQ(strikes(all, "cpu", "s"), 3);
+  EXPECT_EQ(strikes(all, "cpu", "by hand"), 0) << "its last passed";
+}
+
 TEST(Attempts, AfterTheThirdStrikeTheLastOneOfThisTargetIsNamed) {
   const std::string file = testing::TempDir() + "three_strikes.jsonl";
   std::string lines;

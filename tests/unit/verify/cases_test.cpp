@@ -60,6 +60,20 @@ TEST(Values, TheProductOfALongRowStaysWhereTheOracleKnowsIt) {
   }
 }
 
+TEST(Values, OnlyWhatIsMultipliedAlongALongAxisIsMostlyOne) {
+  Subject subject;
+  subject.forward = *ir::text::parse(
+      "op product(x: f32[rows, cols], y: f32[rows, cols])\n  z = prod(x, cols) * sum(y, cols)\nreturn z\n");
+  const auto ones = [&](std::int64_t rows, std::int64_t cols, const char* tensor) {
+    const auto values = values_of(subject, {.types = {}, .sizes = {{"rows", rows}, {"cols", cols}}, .seed = 3});
+    const std::vector<double>& all = values->inputs.at(tensor).values;
+    return std::count_if(all.begin(), all.end(), [](double value) { return std::fabs(value) == 1; });
+  };
+  EXPECT_GT(ones(3, 4000, "x"), 3 * 3900);
+  EXPECT_LT(ones(3, 4000, "y"), 3 * 100);
+  EXPECT_LT(ones(4000, 3, "x"), 3 * 100) << "three factors stay in range";
+}
+
 TEST(Reach, AShapeRunsTheFirstEntryThatItsGuardsAdmit) {
   EXPECT_EQ(reached(norm(), {{"rows", 3}, {"cols", 8}}, {}, {}), (std::set<std::string>{"warp"}));
   EXPECT_EQ(reached(norm(), {{"rows", 3}, {"cols", 16384}}, {}, {}), (std::set<std::string>{"block"}));
