@@ -58,7 +58,11 @@ Result<ArchitectureBuilds> build_for_architectures(const Subject& subject,
                                kernel.shared_bytes});
         if (!kernel.spills()) continue;
         ++out.spilling;
-        if (!spills)
+        const bool own = job.types == &mixtures.front();
+        if (const std::string in = kernel::text(*job.types) + " on " + job.architecture;
+            !own && (out.spilling_elsewhere.empty() || out.spilling_elsewhere.back() != in))
+          out.spilling_elsewhere.push_back(in);
+        if (own && !spills)
           out.findings.push_back(
               {Gate::Builds, fmt::format("{}{} spills registers: {} bytes are stored and {} loaded", where,
                                          kernel.symbol, kernel.spill_store_bytes, kernel.spill_load_bytes)});

@@ -100,7 +100,7 @@ class Judge {
       return ask_torch(subject_, options_.torch, plan, seed);
     });
     KW_TRY(const auto compiler, open(options_.device, 1));
-    if (!options_.brief) KW_CHECK(look_at_architectures(mixtures[0]));
+    if (!options_.brief) KW_CHECK(look_at_architectures(mixtures));
     if (subject_.manifest.target == kernel::Target::Cuda)
       for (const Finding& finding : launches_too_large(subject_, mixtures[0], cases.machine)) record_.fail(finding, "");
     if (!record_.report.passed()) return {};
@@ -152,8 +152,8 @@ class Judge {
   Result<Runners> open(bool many_blocks = false) const {
     Runners runners;
     device::DeviceOptions options = options_.device;
-    if (options.limits.threads == 0)  // more than there are cores, where these are few
-      options.limits.threads = std::max<int>(3, static_cast<int>(std::thread::hardware_concurrency()));
+    if (options.limits.threads == 0)  // more than there are cores, where these are few: as many as stream their stores
+      options.limits.threads = std::max<int>(4, static_cast<int>(std::thread::hardware_concurrency()));
     KW_TRY(runners.first, open(options, 1, many_blocks));
     options.limits.threads = 1;
     KW_TRY(runners.second, open(options, 2, many_blocks));
@@ -161,17 +161,19 @@ class Judge {
   }
 
   // For every architecture that is named, by the compiler of the target itself.
-  Status look_at_architectures(const kernel::TypeBinding& types) {
+  Status look_at_architectures(const std::vector<kernel::TypeBinding>& mixtures) {
     if (subject_.manifest.target != kernel::Target::Cuda) return {};
     options_.step("compiling for every architecture");
-    KW_TRY(ArchitectureBuilds builds, build_for_architectures(subject_, {types}, options_.device, options_.spills));
+    KW_TRY(ArchitectureBuilds builds, build_for_architectures(subject_, mixtures, options_.device, options_.spills));
     record_.not_built = builds.unable;
     for (const Finding& finding : builds.findings) record_.fail(finding, "");
     record_.report.kernels = std::move(builds.kernels);
     if (builds.architectures.empty()) return {};
     record_.built_for = ", for " + join(builds.architectures, ", ");
-    if (builds.spilling > 0)
+    if (builds.spilling > 0 && options_.spills)
       record_.built_for += fmt::format("; {} kernels spill, as the profile permits", builds.spilling);
+    else
+      record_.spilling_elsewhere = std::move(builds.spilling_elsewhere);
     return {};
   }
 
@@ -317,6 +319,7 @@ class Judge {
   Status look_at_large(const LargeWish& wish, const kernel::TypeBinding& types,
                        const Result<device::CompiledSet>& built, device::Device& device) {
     const std::optional<RepeatingCall> call = large_call(subject_, types, wish);
+    if (!call && wish.elements == 0) record_.no_large_call = "; no large call: no output repeats along an axis";
     if (!call || !built) return {};
     std::vector<std::string> sizes;
     for (const auto& [name, size] : call->sizes) sizes.push_back(name + "=" + std::to_string(size));
@@ -522,7 +525,7 @@ class Judge {
            look_again(
                "compute-sanitizer", runners, [&](const auto& types) { return builds.of(types); }, true));
     if (record_.verdict(Gate::Sanitized).outcome != Outcome::Failed)
-      record_.set(Gate::Sanitized, Outcome::Passed,
+      record_.set(Gate::Sanitized, kernels > 0 ? Outcome::Passed : Outcome::Flagged,
                   fmt::format("memcheck and racecheck have nothing to say of {} of the {} kernels that were called",
                               kernels, record_.called.size()));
     return {};

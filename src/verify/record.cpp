@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "verify/style.h"
 
 namespace kw::verify {
@@ -25,7 +26,8 @@ std::string error_line(const Record& record) {
              "within {:.3g}{}",
              elements, worst->tensor, worst->type, 100 * worst->max_share, worst->max_ulps, worst->ulps_99_9,
              unjudged > 0 ? fmt::format("; {} at a kink or out of range", unjudged) : "") +
-         (record.large_elements > 0 ? "; " + rounded_count(record.large_elements) + " in a large call" : "") +
+         (record.large_elements > 0 ? "; " + rounded_count(record.large_elements) + " in a large call"
+                                    : record.no_large_call) +
          (record.elements_past_31_bits > 0 ? "; " + rounded_count(record.elements_past_31_bits) + " in one past 2^31"
                                            : "") +
          record.past_31_bits;
@@ -113,6 +115,11 @@ void Record::conclude(const Subject& subject, std::size_t planned, std::size_t m
   pass(Gate::Interface, "shapes, types and strides are the op's own");
   if (built && !not_built.empty())
     set(Gate::Builds, Outcome::Flagged, "for the emulation alone, spills are not known: " + not_built);
+  if (built && !spilling_elsewhere.empty())
+    set(Gate::Builds, Outcome::Flagged,
+        fmt::format(
+            "{} files for {} mixtures of types{}; in types that are not the op's own, kernels spill registers: {}",
+            subject.manifest.files().size(), mixtures, built_for, join(spilling_elsewhere, "; ")));
   pass(Gate::Builds,
        fmt::format("{} files for {} mixtures of types{}", subject.manifest.files().size(), mixtures, built_for));
   verdict(Gate::Style) = judge_style(subject.manifest, subject.files);

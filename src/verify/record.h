@@ -15,15 +15,17 @@ namespace kw::verify {
 
 struct Record {
   Report report;
-  std::set<std::string> called;            // symbols of entries
-  int orders = 0, orders_apart = 0;        // other orders of rounding, and how many of them would have been seen
-  int fresh_cases = 0;                     // with a second call
-  int calls_in_a_row = 0;                  // of other sizes, in one process
-  std::int64_t large_elements = 0;         // compared in a call too large for the interpreter
-  std::int64_t elements_past_31_bits = 0;  // in one of more than 2^31
-  std::string past_31_bits;                // why there was none
-  std::string built_for;                   // ", for sm_80, sm_90"
-  std::string not_built;                   // why the target's own compiler did not see the kernels
+  std::set<std::string> called;                 // symbols of entries
+  int orders = 0, orders_apart = 0;             // other orders of rounding, and how many of them would have been seen
+  int fresh_cases = 0;                          // with a second call
+  int calls_in_a_row = 0;                       // of other sizes, in one process
+  std::int64_t large_elements = 0;              // compared in a call too large for the interpreter
+  std::string no_large_call;                    // why there was none
+  std::int64_t elements_past_31_bits = 0;       // in one of more than 2^31
+  std::string past_31_bits;                     // why there was none
+  std::string built_for;                        // ", for sm_80, sm_90"
+  std::vector<std::string> spilling_elsewhere;  // types and architectures where kernels spill, not the op's own types
+  std::string not_built;                        // why the target's own compiler did not see the kernels
   bool stopped_early = false;
 
   // Every gate begins as not reached.
