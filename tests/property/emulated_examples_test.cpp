@@ -14,9 +14,10 @@ TEST_P(EmulatedExamples, AgreeWithTheOracleInEveryOrder) {
   SweepOptions options;
   options.where = Where::Emulation;
   options.shapes = slow_tests() ? 20 : 8;
-  options.types = slow_tests() ? TypeChoice::All : TypeChoice::Two;
+  options.types = slow_tests() ? TypeChoice::All : TypeChoice::Some;
   options.most = 6'000;
   options.longest = 40'000;
+  options.most_to_reach = 80'000;
   expect_example(GetParam(), options);
 }
 
@@ -33,9 +34,12 @@ TEST_P(EmulatedExamples, AgreeWithTheOracleAsAPackageHasThem) {
 TEST_P(EmulatedExamples, AreCleanUnderTheSanitizers) {
   SweepOptions options;
   options.where = Where::SanitizedEmulation;
-  options.shapes = slow_tests() ? 10 : 4;
+  options.shapes = slow_tests() ? 10 : 5;
   options.most = 6'000;
+  options.longest = 40'000;
+  options.most_to_reach = 80'000;
   options.types = slow_tests() ? TypeChoice::Two : TypeChoice::One;
+  options.most_unreached = 6;  // some kernels are for types of 16 bits alone
   expect_example(GetParam(), options);
 }
 

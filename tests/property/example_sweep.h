@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 
 #include "kernel_pass.h"
@@ -20,9 +21,12 @@ struct SweepOptions {
   Where where = Where::Cpu;
   size_t shapes = 20;
   TypeChoice types = TypeChoice::Some;
-  int64_t most = 20'000;  // elements of a shape
-  int64_t longest = 0;    // one shape has a dimension this long
-  std::string family;     // that the plan takes instead of its own, where it is a fallback
+  int64_t most = 20'000;      // elements of a shape
+  int64_t longest = 0;        // one shape has a dimension this long, another rows of a quarter of it
+  int64_t most_to_reach = 0;  // elements of a shape that reaches what the others do not; 0: none is looked for
+  size_t most_unreached = 3;  // kernels that may be left then
+  std::string family;         // that the plan takes instead of its own, where it is a fallback
+  std::map<std::string, std::string> parameters = {};  // of both passes' schedules, instead of what a formula says
 };
 
 void expect_example(const std::string& name, const SweepOptions& options);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 
+#include "device/cpu/compiler.h"
 #include "device/emulate/device.h"
 #include "ir/interpreter/compare.h"
 #include "kernel/call.h"
@@ -12,20 +14,35 @@
 
 namespace kw::test {
 
-device::DeviceOptions device_options() {
+namespace {
+
+std::vector<std::string> flags_for(const std::string& processor) {
+  std::vector<std::string> flags = device::cpu::kernel_flags();
+#if defined(__x86_64__)
+  std::replace(flags.begin(), flags.end(), std::string("-march=native"), "-march=" + processor);
+#endif
+  return flags;
+}
+
+}  // namespace
+
+device::DeviceOptions device_options(Where where) {
   device::DeviceOptions options;
   options.limits = {std::chrono::milliseconds(60'000), std::uint64_t{1} << 30, 2};
   // Kept between runs: a kernel whose text did not change is not compiled again.
   options.cache_folder = std::string(KW_BINARY_DIR) + "/kernel_cache";
+  if (where == Where::CpuOfFourThreads) options.limits.threads = 4;
+  if (where == Where::CpuWithoutAvx512) options.compiler_flags = flags_for("x86-64-v3");
+  if (where == Where::CpuOfTheFirst) options.compiler_flags = flags_for("x86-64");
   return options;
 }
 
 device::Device& device_of(Where where) {
   const auto open = [](Where wanted) {
-    const device::DeviceOptions options = device_options();
-    auto device = wanted == Where::Cpu
-                      ? device::open_device(kernel::Target::Cpu, options)
-                      : device::emulate::open({.device = options, .sanitize = wanted == Where::SanitizedEmulation});
+    const device::DeviceOptions options = device_options(wanted);
+    const bool emulated = wanted == Where::Emulation || wanted == Where::SanitizedEmulation;
+    auto device = emulated ? device::emulate::open({.device = options, .sanitize = wanted == Where::SanitizedEmulation})
+                           : device::open_device(kernel::Target::Cpu, options);
     KW_ASSERT(device, "the tests need a compiler");
     return std::move(*device);
   };
@@ -146,7 +163,18 @@ Result<KernelPass::Ready> KernelPass::prepare(size_t pass_index, const Types& ty
     verify::write_tensor(arena.bytes(name), facts.tensors.at(name), array->values);
   KW_TRY(const device::CompiledSet* kernels, compiled(types));
   KW_TRY(program, device.prepare(pass, *kernels, facts));
+  for (const device::Call& one : program.calls)
+    if (const auto* kernel = std::get_if<device::KernelCall>(&one)) called_.insert(kernel->kernel);
   return ready;
+}
+
+std::vector<std::string> KernelPass::uncalled() const {
+  std::vector<std::string> symbols;
+  for (const kernel::Pass& pass : generated_.manifest.passes)
+    for (const kernel::Step& step : pass.steps)
+      for (const kernel::Entry& entry : step.entries)
+        if (!called_.contains(entry.symbol)) symbols.push_back(entry.symbol);
+  return symbols;
 }
 
 void KernelPass::expect_oracle(const std::string& what, const Types& types, const ir::Environment& given, Layout layout,

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,13 @@ inline constexpr Layout kLayouts[] = {Layout::Dense, Layout::Gaps, Layout::Trans
 
 enum class Where {
   Cpu,
-  Emulation,  // of a GPU
+  CpuOfFourThreads,  // with as many, every store that may go past the cache does
+  CpuWithoutAvx512,  // as most laptops are
+  CpuOfTheFirst,     // of its kind: without AVX and without fused products
+  Emulation,         // of a GPU
   SanitizedEmulation,
 };
-device::DeviceOptions device_options();
+device::DeviceOptions device_options(Where where = Where::Cpu);
 device::Device& device_of(Where where);
 
 // The call with every tensor rounded to its type.
@@ -43,6 +47,8 @@ class KernelPass {
                                  const std::vector<profile::ScheduleRow>& schedules = {});
 
   const act::Generated& generated() const { return generated_; }
+  Where where() const { return where_; }
+  std::vector<std::string> uncalled() const;  // kernels that no call chose
   // Runs the kernels on the call's inputs and expects every output within the oracle's bound; nothing outside is
   // written, no input changes, and a second run (in the emulation in another order) agrees to the bit. Fails the test
   // where it does not.
@@ -66,6 +72,7 @@ class KernelPass {
   act::Generated generated_;
   std::map<Types, device::CompiledSet> compiled_;
   bool all_compiled_ = false;
+  std::set<std::string> called_;
 };
 
 }  // namespace kw::test
