@@ -50,6 +50,15 @@ def test_generated_kernels_are_verified_and_the_report_fits_its_schema(kw, relu)
     assert "# relu on cpu: verified" in (relu / "kernels/relu/verify/report.md").read_text()
 
 
+def test_every_run_draws_values_of_its_own_and_a_seed_draws_the_same_again(kw, relu):
+    def seed_of(*options):
+        return json.loads(kw("verify", "relu", "--own-types", "--no-timing", "--json", *options).stdout)["seed"]
+
+    first = seed_of()
+    assert seed_of() != first
+    assert seed_of("--seed", first) == first
+
+
 def test_a_profile_that_is_not_approved_is_not_verified(kw, tmp_path):
     (tmp_path / "relu.kw").write_text(RELU)
     kw("understand", "relu.kw")

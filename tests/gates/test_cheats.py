@@ -7,10 +7,14 @@ import yaml
 
 FOLDER = Path(__file__).parent
 CHEATS = yaml.safe_load((FOLDER / "cheats.yaml").read_text())
+SEEN_IN_THE_WILD = {
+    "reused output memory", "side streams", "cached results", "constant outputs", "patched timers",
+    "a kernel that is never called", "lower precision", "an inherited forward",
+}  # fmt: skip
 
 
 def test_every_cheat_is_tried():
-    assert len(CHEATS) >= 8
+    assert set(CHEATS) >= SEEN_IN_THE_WILD
     for cheat, by in CHEATS.items():
         named = [FOLDER / by["test"]] if "test" in by else (FOLDER / "wrong").glob(f"{by['kernel']}.c[cu]")
         paths = [path for path in named if path.is_file()]

@@ -2,6 +2,7 @@
 
 import math
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +18,27 @@ def test_the_kernels_are_as_recorded_to_the_byte(example):
     diffs = codegen_diff.difference(codegen_diff.golden(example), codegen_diff.generate(example))
     text = "\n".join(line for lines in diffs.values() for line in lines)
     assert not diffs, f"{text}\nif that is right: tools/codegen_diff.py --update"
+
+
+def test_a_commit_has_golden_files_of_its_own():
+    files = codegen_diff.golden("swiglu", targets=("cpu",), commit="HEAD")
+    assert "cpu/swiglu/manifest.json" in files
+    for path, text in files.items():
+        shown = ["git", "show", f"HEAD:tests/golden/{path}"]
+        assert text == subprocess.run(shown, cwd=codegen_diff.ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("change", [False, True])
+def test_the_tool_says_how_many_lines_of_how_many_files_differ(change, monkeypatch, capsys):
+    generated = {"cpu/swiglu/a.cpp": "one\n" + "two\n" * change}
+    monkeypatch.setattr(codegen_diff, "EXAMPLES", ["swiglu"])
+    monkeypatch.setattr(codegen_diff, "generate", lambda example: generated)
+    monkeypatch.setattr(codegen_diff, "golden", lambda example, commit: {"cpu/swiglu/a.cpp": "one\n"})
+    monkeypatch.setattr(sys, "argv", ["codegen_diff.py", "--stat"])
+    assert codegen_diff.main() == int(change)
+    said = capsys.readouterr()
+    assert said.out == ("cpu/swiglu/a.cpp: +1 -0\n" if change else "")
+    assert said.err == f"{int(change)} files differ, +{int(change)} -0 lines\n"
 
 
 def test_every_golden_folder_is_of_an_example():

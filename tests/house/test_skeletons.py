@@ -52,7 +52,7 @@ def ops_named_in(text: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Skeleton:
-    name: str
+    name: str  # with its file's: rows.cu and parts.cu both have a stage
     text: str
 
     def segments(self) -> tuple[re.Pattern, ...]:
@@ -103,7 +103,9 @@ class Skeleton:
 def skeletons(target: str) -> tuple[Skeleton, ...]:
     found = []
     for path in sorted((TEMPLATES / target).iterdir()):
-        found += [Skeleton(name, without_comments(text)) for name, text in SKELETON.findall(path.read_text())]
+        found += [
+            Skeleton(f"{path.stem}.{name}", without_comments(text)) for name, text in SKELETON.findall(path.read_text())
+        ]
     return tuple(sorted(found, key=Skeleton.rank))
 
 
@@ -145,5 +147,5 @@ def test_a_skeleton_is_told_from_one_that_says_less():
     row += "#pragma omp parallel for schedule(static) if (n >= kParallelElements)\n"
     row += "  for (int64_t i = 0; i < n; ++i) {\n    a;\n  }\n}\n"
     column = row.replace("    a;", "    const int64_t end = kw::min(n, tile + kTile);\n    a;")
-    assert "row" in served_by(row, "cpu") and "column" not in served_by(row, "cpu")
-    assert "column" in served_by(column, "cpu") and "row" not in served_by(column, "cpu")
+    assert "row.row" in served_by(row, "cpu") and "column.column" not in served_by(row, "cpu")
+    assert "column.column" in served_by(column, "cpu") and "row.row" not in served_by(column, "cpu")

@@ -74,7 +74,10 @@ def test_every_header_opens_with_what_it_is_for():
 
 # What act's result may depend on is the profile, its schedules and the machine models: not on when and where it runs.
 PURE = ("src/ir/", "src/schedule/", "src/kernel/", "src/act/")
-SURROUNDINGS = re.compile(r"<ctime>|_clock\b|now_utc|getenv|random_device|hardware_concurrency")
+SURROUNDINGS = re.compile(
+    r"<ctime>|_clock\b|\btime\(|gettimeofday|now_utc|getenv|random_device|hardware_concurrency"
+    r"|std::(?:thread|jthread|async)\b"
+)
 LOCALE = re.compile(r"<clocale>|<locale>|setlocale|std::locale")  # set anywhere, it would reach all that is written
 
 
