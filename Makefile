@@ -1,5 +1,5 @@
 # make demo      the main job, on three examples        make build   build/kw alone
-# make test      build and pass the tests               make bench   the published numbers
+# make test      build and pass the tests               make bench   what the engine itself takes
 # make test-all  the slow tests too                     make fuzz    libFuzzer on every input format
 # make format, make lint                                (both set up what they need)
 # `demo` and `test` install what is missing, or print the line that does; both are quick when nothing changed.

@@ -226,7 +226,7 @@ def own_table(rows, types, results):
 
 
 def peer_table(rows, t, results):
-    """As gpu.md has it: ms as called, kernels alone in brackets, share of the limit by kernels alone."""
+    """Ms as called, kernels alone in brackets, share of the limit by kernels alone."""
     rows = [(row, results[row, t]) for row, _, _ in rows if (row, t) in results]
     rows = [(row, r) for row, r in rows if "eager" in r["ms"]]
     if not rows:

@@ -120,9 +120,12 @@ def verified(name, workspace, target, *options, env=None):
 
 
 def judge(task, target):
-    with tempfile.TemporaryDirectory() as workspace:
-        ended = approved(task, workspace)
-        return ended or verified(task.name, workspace, target, "--own-types", "--no-timing")
+    try:
+        with tempfile.TemporaryDirectory() as workspace:
+            ended = approved(task, workspace)
+            return ended or verified(task.name, workspace, target, "--own-types", "--no-timing")
+    except Exception as problem:  # one op does not cost the others
+        return Verdict("WRONG", f"{type(problem).__name__}: {problem}")
 
 
 # ---- ops that nobody here wrote ----
