@@ -49,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Verdict:
-    word: str  # verified, tier 3, unread, refused (a rule) or WRONG (a gate said no)
+    word: str  # verified, tier 3, unread, refused (a rule), WRONG (a gate said no) or broken off (by this script)
     detail: str = ""
     seconds: float = 0.0  # from an approved profile
     construct: str = ""  # what makes it tier 3
@@ -125,7 +125,7 @@ def judge(task, target):
             ended = approved(task, workspace)
             return ended or verified(task.name, workspace, target, "--own-types", "--no-timing")
     except Exception as problem:  # one op does not cost the others
-        return Verdict("WRONG", f"{type(problem).__name__}: {problem}")
+        return Verdict("broken off", f"{type(problem).__name__}: {problem}")
 
 
 # ---- ops that nobody here wrote ----
@@ -191,7 +191,7 @@ def judge_all(tasks, options):
                 print(f"{task.group}  {task.name}: {verdict.word}: {verdict.detail}", flush=True)
     for group, of_group in sorted(verdicts.items()):
         print("\n".join(summary(group, of_group)))
-    return all(verdict.word != "WRONG" for of_group in verdicts.values() for verdict in of_group)
+    return all(verdict.word not in ("WRONG", "broken off") for of_group in verdicts.values() for verdict in of_group)
 
 
 # ---- this project's examples ----

@@ -265,7 +265,11 @@ def private_memory():
 def limit(request):
     if not ON_GPU:  # there a driver may allocate
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (private_memory() + request["memory"], most))
+        wanted = private_memory() + request["memory"]
+        if most != resource.RLIM_INFINITY:
+            wanted = min(wanted, most)
+        # Nobody here wrote code from outside: its limit is final.
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, wanted if request["from_outside"] else most))
     signal.setitimer(signal.ITIMER_REAL, request["time_ms"] / 1000)
 
 

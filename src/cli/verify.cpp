@@ -153,14 +153,14 @@ std::vector<std::string> fallbacks_of(const profile::Plan& plan, const verify::R
   return families;
 }
 
-// The passes of which a kernel spills.
+// The passes of which a kernel spills in the op's own types.
 std::set<std::string> spilling_passes(const kernel::Manifest& manifest, const verify::Report& report) {
   std::set<std::string> passes;
   for (const verify::KernelRow& row : report.kernels)
     for (const kernel::Pass& pass : manifest.passes)
       for (const kernel::Step& step : pass.steps)
         for (const kernel::Entry& entry : step.entries)
-          if (row.spill_stored + row.spill_loaded > 0 && entry.symbol == row.kernel) passes.insert(pass.name);
+          if (verify::spills_in_own_types(report, row) && entry.symbol == row.kernel) passes.insert(pass.name);
   return passes;
 }
 

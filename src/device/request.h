@@ -33,7 +33,7 @@ struct Request {
   std::string driver;  // its library
   bool exact = false;  // the GPU's memory holds the buffers and nothing around them: for a sanitizer, which knows both
   bool last = false;   // the worker ends after this one
-  bool from_outside = false;  // and is not asked again
+  bool from_outside = false;  // nobody here wrote its kernels: its limits are final, and no request follows
 };
 
 std::string to_line(const Request& request);

@@ -124,7 +124,7 @@ void set_limit(int resource, std::uint64_t value, bool final = false) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
   limit.rlim_cur = std::min<rlim_t>(value, limit.rlim_max);
-  if (final) limit.rlim_max = limit.rlim_cur;
+  if (final) limit.rlim_max = std::min(limit.rlim_max, limit.rlim_cur + 1);  // at the last second the system kills
   ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
@@ -133,7 +133,8 @@ void set_alarm(std::chrono::milliseconds time) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-void limit(const Request& request, bool final) {
+void limit(const Request& request) {
+  const bool final = request.from_outside;
   // A kernel on a GPU cannot allocate here, and its driver may.
   if (request.gpu < 0) set_limit(RLIMIT_DATA, private_memory() + request.memory, final);
   timespec used{};
@@ -185,10 +186,10 @@ Answer run_request(const Request& request, const Mapping& mapping, Executor& exe
     answer.error = "the shared memory cannot be mapped";
     return answer;
   }
-  if (request.gpu < 0) limit(request, false);  // what a library does as it is loaded is limited too
+  if (request.gpu < 0) limit(request);  // what a library does as it is loaded is limited too
   executor.prepare(request, mapping, answer);
   if (answer.ok()) {
-    limit(request, request.from_outside);
+    limit(request);
     if (request.timed) {
       run_timed(request, executor, answer);
     } else {

@@ -78,18 +78,22 @@ class WallClock {
 Result<Estimate> confirmed(device::Device& device, const device::Program& program,
                            const std::vector<device::Call>& before, device::Arena& arena, const device::Timing& how,
                            const Estimate& said, std::uint64_t seed) {
-  constexpr double kTogether = 0.5;  // seconds at most, and half of it at least
+  constexpr double kTogether = 0.5;  // seconds at most
   constexpr double kTimes = 2, kStart = 0.25;
   constexpr int kTries = 3;  // a busy machine is slow at times, a clock that lies always does
-  // How many there are is drawn: code that knew could do its work in the last of them alone.
   const double enough = std::clamp(kTogether / std::max(said.median, 1e-9), 4.0, 1e5);
-  const int calls = static_cast<int>(enough * (0.5 + static_cast<double>(Hash64().add(seed).value() % 1024) / 2048));
+  // Half as many at least, drawn for every try: code that knew could do its work in the last of them alone.
+  const auto drawn = [&](int at) {
+    const Hash64 hash = Hash64().add(seed).add(static_cast<std::uint64_t>(at));
+    return static_cast<int>(enough * (0.5 + static_cast<double>(hash.value() % 1024) / 2048));
+  };
   device::Program whole{before, program.emulation};
   whole.calls.insert(whole.calls.end(), program.calls.begin(), program.calls.end());
   WallClock all(device, std::move(whole), arena), others(device, {before, {}}, arena);
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const bool anew : {false, true})
     for (int i = 0; i < kTries; ++i) {
+      const int calls = drawn(anew ? kTries + i : i);
       Estimate now = said;
       if (anew) {
         const StopRule rule{.budget = std::chrono::milliseconds(200), .seed = seed + static_cast<std::uint64_t>(i) + 1};
@@ -104,12 +108,13 @@ Result<Estimate> confirmed(device::Device& device, const device::Program& progra
       const double wall = together - prepared;
       const double by_samples = now.median * (calls - 1);
       if (wall > 0 && wall <= kTimes * by_samples + kStart) return now;
-      least = std::min(least, wall);
-      most = std::max(most, by_samples);
+      least = std::min(least, wall / (calls - 1));
+      most = std::max(most, now.median);
     }
-  return fail(ErrorKind::GateFailed,
-              fmt::format("{} calls took {:.2f} s or more by the engine's clock and {:.2f} s at most by the samples",
-                          calls - 1, least, most));
+  return fail(
+      ErrorKind::GateFailed,
+      fmt::format("calls took {:.3g} ms each or more by the engine's clock and {:.3g} ms at most by the samples",
+                  1e3 * least, 1e3 * most));
 }
 
 }  // namespace kw::measure

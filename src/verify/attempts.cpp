@@ -62,9 +62,13 @@ std::vector<std::string> failed_gates(const Report& report) {
   return names;
 }
 
+bool spills_in_own_types(const Report& report, const KernelRow& row) {
+  return row.spill_stored + row.spill_loaded > 0 && !report.mixtures.empty() && row.types == report.mixtures.front();
+}
+
 bool only_spills(const Report& report) {
   const bool spills = std::any_of(report.kernels.begin(), report.kernels.end(),
-                                  [](const KernelRow& row) { return row.spill_stored + row.spill_loaded > 0; });
+                                  [&](const KernelRow& row) { return spills_in_own_types(report, row); });
   return spills && failed_gates(report) == std::vector<std::string>{std::string(info(Gate::Builds).name)};
 }
 

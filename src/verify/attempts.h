@@ -29,7 +29,9 @@ std::string to_line(const Attempt& attempt);  // JSON, without the newline
 Result<std::vector<Attempt>> read_attempts(std::string_view text, const std::string& file);
 
 std::vector<std::string> failed_gates(const Report& report);
-// Whether kernels spill, and no gate but that of what was built failed.
+// In the op's own types, where it is a failure.
+bool spills_in_own_types(const Report& report, const KernelRow& row);
+// Whether kernels do, and no gate but that of what was built failed.
 bool only_spills(const Report& report);
 Attempt attempt_of(const Report& report, const std::string& subject, const std::string& variant, std::string when);
 

@@ -135,7 +135,7 @@ std::vector<double> landmarks_of(const ir::Graph& graph) {
   return {all.begin(), all.end()};
 }
 
-// With how many others a number of each tensor is multiplied, at most: of all that a product is made of.
+// How many numbers a product has that an element of a tensor goes into, at most; products of products have more.
 std::map<ir::NodeId, std::int64_t> factors_of(const ir::Graph& graph, const Sizes& sizes) {
   std::map<ir::NodeId, std::int64_t> factors;
   for (auto id = static_cast<ir::NodeId>(graph.nodes.size()); id-- > 0;) {
@@ -145,7 +145,8 @@ std::map<ir::NodeId, std::int64_t> factors_of(const ir::Graph& graph, const Size
     if (node.op == ir::Op::CumProd) axes = {node.as<ir::ScanAttr>().axis};
     std::int64_t terms = axes.empty() ? 0 : 1;
     for (const ir::AxisId axis : axes) terms *= value_of(graph, graph.axis(axis).size, sizes).value_or(1);
-    if (const auto after = factors.find(id); after != factors.end()) terms = std::max(terms, after->second);
+    if (const auto after = factors.find(id); after != factors.end())
+      terms = std::max<std::int64_t>(1, terms) * after->second;
     if (terms > 0)
       for (const ir::NodeId arg : node.args) factors[arg] = std::max(factors[arg], terms);
   }

@@ -319,7 +319,8 @@ class Judge {
   Status look_at_large(const LargeWish& wish, const kernel::TypeBinding& types,
                        const Result<device::CompiledSet>& built, device::Device& device) {
     const std::optional<RepeatingCall> call = large_call(subject_, types, wish);
-    if (!call && wish.elements == 0) record_.no_large_call = "; no large call: no output repeats along an axis";
+    if (!call && wish.elements == 0)
+      record_.no_large_call = "; no large call: no output repeats along an axis that can be made long";
     if (!call || !built) return {};
     std::vector<std::string> sizes;
     for (const auto& [name, size] : call->sizes) sizes.push_back(name + "=" + std::to_string(size));

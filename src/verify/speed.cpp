@@ -68,26 +68,6 @@ std::vector<device::Call> poison(const kernel::Pass& pass, const device::Arena& 
   return calls;
 }
 
-// Parts of it alone, drawn: enough that work which is left undone shows, and next to nothing beside the work. One
-// thread fills them, and how long that takes depends on whose cache holds the memory: of a whole output it would be
-// more than many cores take to compute it.
-std::vector<device::Call> poison_parts(const kernel::Pass& pass, const device::Arena& arena, std::uint64_t seed) {
-  constexpr std::uint64_t kParts = 16, kOneIn = 1024;  // of an output each
-  std::vector<device::Call> calls;
-  for (const device::Call& whole : poison(pass, arena)) {
-    const auto& all = std::get<device::FillCall>(whole);
-    const std::uint64_t each = std::min(all.count, 1 + all.count / kOneIn);
-    for (std::uint64_t i = 0; i < kParts && each > 0; ++i) {
-      device::FillCall part = all;
-      const std::uint64_t first = Hash64().add(seed).add(all.offset).add(i).value() % (all.count - each + 1);
-      part.offset += first * static_cast<std::uint64_t>(all.element_bytes);
-      part.count = each;
-      calls.push_back(part);
-    }
-  }
-  return calls;
-}
-
 std::optional<Finding> as_timed(std::optional<Finding> finding) {
   if (finding) finding->message = "as it was timed, " + finding->message;
   return finding;
@@ -191,9 +171,7 @@ class Timer {
       // Nothing ran after its last sample.
       if (!trials_.empty()) finding = as_timed(trials_[0].compare(pass, facts, arena));
       measure::Estimate& said = out.share.kernel.time;
-      const auto before =
-          device_.target() == kernel::Target::Cpu ? poison_parts(pass, arena, how.stop.seed) : how.before;
-      const auto confirmed = measure::confirmed(device_, program, before, arena, timing, said, how.stop.seed);
+      const auto confirmed = measure::confirmed(device_, program, how.before, arena, timing, said, how.stop.seed);
       if (!confirmed && confirmed.error().kind != ErrorKind::GateFailed) return Failure(confirmed.error());
       if (confirmed)
         said = *confirmed;

@@ -47,7 +47,7 @@ WRONG = {
     "another_function": ("chosen * chosen", "chosen * chosen * 1.01", "error"),
     "not_python": ("@triton.jit", "@triton.jit(", "builds"),
     "an_unknown_name": ("tl.load", "tl.laod", "runs"),
-    "all_memory": ("import triton\n", "import triton\n\nKEPT = bytearray(1 << 40)\n", "runs"),
+    "all_memory": ("import triton\n", "import triton\n\nKEPT = [bytearray(1 << 26) for _ in range(64)]\n", "runs"),
     "no_end": ("import triton\n", "import triton\n\nwhile True:\n    pass\n", "runs"),
 }
 

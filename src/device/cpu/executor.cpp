@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -103,12 +105,50 @@ void fill_elements(std::byte* memory, std::uint64_t count, std::uint64_t pattern
   std::fill(elements, elements + count, static_cast<Element>(pattern));
 }
 
+struct Part {
+  std::byte* memory;
+  std::uint64_t count;
+  const FillCall* of;
+};
+
+void* fill_part(void* argument) {
+  const auto& [memory, count, of] = *static_cast<const Part*>(argument);
+  if (of->element_bytes == 1) fill_elements<std::uint8_t>(memory, count, of->pattern);
+  if (of->element_bytes == 2) fill_elements<std::uint16_t>(memory, count, of->pattern);
+  if (of->element_bytes == 4) fill_elements<std::uint32_t>(memory, count, of->pattern);
+  if (of->element_bytes == 8) fill_elements<std::uint64_t>(memory, count, of->pattern);
+  return nullptr;
+}
+
+// As many threads as a kernel has; one alone would take longer for a large buffer than they all do to compute it.
+std::size_t fillers(const FillCall& fill) {
+  constexpr std::uint64_t kBytesOfEach = 4 << 20, kMost = 16;
+  const char* threads = std::getenv("OMP_NUM_THREADS");
+  const std::uint64_t there = threads != nullptr ? std::strtoull(threads, nullptr, 10) : 1;
+  const std::uint64_t bytes = fill.count * static_cast<std::uint64_t>(fill.element_bytes);
+  return std::max<std::uint64_t>(1, std::min({there, bytes / kBytesOfEach, kMost}));
+}
+
 void run_fill(const FillCall& fill, const Mapping& mapping) {
-  std::byte* memory = mapping.at(fill.offset);
-  if (fill.element_bytes == 1) fill_elements<std::uint8_t>(memory, fill.count, fill.pattern);
-  if (fill.element_bytes == 2) fill_elements<std::uint16_t>(memory, fill.count, fill.pattern);
-  if (fill.element_bytes == 4) fill_elements<std::uint32_t>(memory, fill.count, fill.pattern);
-  if (fill.element_bytes == 8) fill_elements<std::uint64_t>(memory, fill.count, fill.pattern);
+  const std::size_t count = fillers(fill);
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t first = fill.count * i / count, end = fill.count * (i + 1) / count;
+    const std::uint64_t offset = first * static_cast<std::uint64_t>(fill.element_bytes);
+    parts.push_back({mapping.at(fill.offset) + offset, end - first, &fill});
+  }
+  pthread_attr_t little;
+  ::pthread_attr_init(&little);
+  ::pthread_attr_setstacksize(&little, std::size_t{128} << 10);  // counts as memory of the kernel
+  std::vector<pthread_t> started;
+  for (std::size_t i = 1; i < count; ++i)
+    if (pthread_t thread{}; ::pthread_create(&thread, &little, fill_part, &parts[i]) == 0)
+      started.push_back(thread);
+    else
+      fill_part(&parts[i]);
+  ::pthread_attr_destroy(&little);
+  fill_part(&parts[0]);
+  for (const pthread_t thread : started) ::pthread_join(thread, nullptr);
 }
 
 void call_shim(const void* ready) {

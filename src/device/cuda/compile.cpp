@@ -123,6 +123,9 @@ Result<CompiledFile> make(const std::string& name, const std::string& text, cons
   CompiledFile file{name, {}, key_of(source, nvrtc.identity()), source.options, "NVRTC " + nvrtc.version(), false, 0};
   const auto compile = [&]() -> Result<std::vector<std::string>> {
     KW_TRY(Nvrtc::Compiled compiled, nvrtc.compile(source, options.patience));
+    if (compiled.died) {  // of this source, or because the system wanted its memory: that will show
+      KW_TRY(compiled, nvrtc.compile(source, options.patience));
+    }
     file.seconds = compiled.seconds;
     if (!compiled.ok && (!usable || compiled.out_of_time || compiled.died))
       return does_not_compile(name, compiled, source, options.patience);

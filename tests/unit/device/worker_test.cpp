@@ -156,17 +156,21 @@ TEST(WorkerTest, WhatALibraryDoesAsItIsLoadedIsLimitedToo) {
   EXPECT_EQ(slow.outcome.fault->message, "the kernel did not end within 0.3 s");
 }
 
-TEST(WorkerTest, AKernelFromOutsideCannotRaiseItsLimits) {
+TEST(WorkerTest, CodeFromOutsideCannotRaiseItsLimits) {
   PointwiseOptions options;
   options.limits.memory = std::uint64_t{64} << 20;
   options.run.from_outside = true;
+  const std::string includes = "#include <sys/resource.h>\nstatic volatile int kept = 0;\n";
   const std::string raises =
       "rlimit limit; getrlimit(RLIMIT_DATA, &limit); limit.rlim_cur = limit.rlim_max; setrlimit(RLIMIT_DATA, &limit); ";
-  const PointwiseRun run = run_pointwise("#include <sys/resource.h>\nstatic volatile int kept = 0;\n" +
-                                             pointwise_source(raises + kTakesAllMemory + " y[0] = x[0];"),
-                                         kX, options);
-  ASSERT_TRUE(run.outcome.fault);
-  EXPECT_EQ(run.outcome.fault->message, "act asked for more memory than it may have");
+  const PointwiseRun kernel =
+      run_pointwise(includes + pointwise_source(raises + kTakesAllMemory + " y[0] = x[0];"), kX, options);
+  ASSERT_TRUE(kernel.outcome.fault);
+  EXPECT_EQ(kernel.outcome.fault->message, "act asked for more memory than it may have");
+  const std::string on_load = "__attribute__((constructor)) static void load() { " + raises + kTakesAllMemory + " }\n";
+  const PointwiseRun library = run_pointwise(includes + pointwise_source("y[0] = x[0];") + on_load, kX, options);
+  ASSERT_TRUE(library.outcome.fault);
+  EXPECT_EQ(library.outcome.fault->message, "the kernel asked for more memory than it may have");
 }
 
 // One worker, several runs: state that a kernel keeps shows whether the process is the same.

@@ -1,7 +1,6 @@
 // When timing stops, on a device whose clock says what the test wants.
 #include "measure/clock.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -205,10 +204,8 @@ TEST(ConfirmedTest, SamplesThatSayATenthAreNot) {
   const auto time = said_and_confirmed(device, 1e-3);
   ASSERT_FALSE(time);
   EXPECT_EQ(time.error().kind, ErrorKind::GateFailed);
-  const int calls = device.runs[1].calls_per_sample - 1;
   EXPECT_EQ(time.error().message,
-            fmt::format("{} calls took {:.2f} s or more by the engine's clock and {:.2f} s at most by the samples",
-                        calls, 1e-2 * calls, 1e-3 * calls));
+            "calls took 10 ms each or more by the engine's clock and 1 ms at most by the samples");
 }
 
 TEST(ConfirmedTest, AMachineThatIsBusyForAWhileIsAskedAgain) {

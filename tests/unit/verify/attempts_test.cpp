@@ -45,6 +45,19 @@ TEST(Attempts, ThoseOfAnotherKernelBetweenThemChangeNothing) {
   EXPECT_EQ(strikes(all, "cpu", "by hand"), 0) << "its last passed";
 }
 
+TEST(Attempts, WhatSpillsInOtherTypesIsNoReasonToTryFewerRegisters) {
+  Report report;
+  report.mixtures = {"T=bf16", "T=f64"};
+  for (const GateInfo& gate : gates()) report.verdicts.push_back({gate.gate, Outcome::Passed, "", {}});
+  report.verdicts[static_cast<std::size_t>(Gate::Builds)].outcome = Outcome::Failed;
+  report.kernels = {{"forward", "sm_80", "T=bf16"}, {"forward", "sm_80", "T=f64", 255, 8, 8}};
+  EXPECT_FALSE(only_spills(report));
+  report.kernels[0].spill_stored = 4;
+  EXPECT_TRUE(only_spills(report));
+  EXPECT_TRUE(spills_in_own_types(report, report.kernels[0]));
+  EXPECT_FALSE(spills_in_own_types(report, report.kernels[1]));
+}
+
 TEST(Attempts, AfterTheThirdStrikeTheLastOneOfThisTargetIsNamed) {
   const std::string file = testing::TempDir() + "three_strikes.jsonl";
   std::string lines;

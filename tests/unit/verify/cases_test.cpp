@@ -72,6 +72,10 @@ TEST(Values, OnlyWhatIsMultipliedAlongALongAxisIsMostlyOne) {
   EXPECT_GT(ones(3, 4000, "x"), 3 * 3900);
   EXPECT_LT(ones(3, 4000, "y"), 3 * 100);
   EXPECT_LT(ones(4000, 3, "x"), 3 * 100) << "three factors stay in range";
+  subject.forward = *ir::text::parse(
+      "op product(x: f32[rows, cols], y: f32[rows, cols])\n  z = prod(prod(x, cols), rows) + sum(y, rows, "
+      "cols)\nreturn z\n");
+  EXPECT_GT(ones(60, 60, "x"), 3500) << "of 3600 factors";
 }
 
 TEST(Reach, AShapeRunsTheFirstEntryThatItsGuardsAdmit) {
