@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -268,3 +269,33 @@ def test_only_a_two_is_multiplied_with_a_row_ahead_of_its_elements(kw, tmp_path)
     forward = (tmp_path / "kernels/scaled/act/cuda/scaled_forward.cu").read_text()
     assert "d * p_i * q_i" in forward, forward
     assert "factor = 2.0f * r_i;" in forward and forward.count("factor") == 2 and "4.0f * s_i" not in forward, forward
+
+
+GATED = """import torch
+from torch import nn
+
+
+class GatedTanh(nn.Module):
+    def __init__(self, hidden=512, eps=1e-5):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(hidden))
+        self.eps = eps
+
+    def forward(self, x, gate):
+        h = torch.tanh(x * self.scale) * torch.sigmoid(gate)
+        rms = torch.sqrt(h.float().pow(2).mean(dim=-1, keepdim=True) + self.eps)
+        return (h.float() / rms).to(x.dtype), rms.squeeze(-1)
+"""
+
+
+def test_where_registers_hold_no_vector_of_every_tensor_no_kernel_is_made_of_none(kw, tmp_path):
+    (tmp_path / "gated.py").write_text(GATED)
+    assert kw("understand", "gated.py", "--name", "gated").returncode == 0
+    assert kw("act", "gated", "--target", "cuda", "--yes").returncode == 0
+    folder = tmp_path / "kernels/gated/act/cuda"
+    assert not re.search(r"\b0//", (folder / "manifest.json").read_text())
+    assert "most_in<32, 0" not in (folder / "gated_backward.cu").read_text()
+    run = kw("verify", "gated", "--target", "cuda", "--own-types", "--no-timing", "--json")
+    report = json.loads(run.stdout)
+    assert run.returncode == 0 and report["attempt"] == 1
+    assert not any("does not pass" in note for note in report["notes"]), report["notes"]

@@ -261,7 +261,10 @@ EntryText RowEntries::run() {
                      most_threads,
                      1,
                      "Shared"};
-        if (has_few_sums(text_)) {
+        if (bytes == 0) {  // registers hold no vector of every tensor beside all else
+          held(ragged, shared);
+          held(ragged, registers);
+        } else if (has_few_sums(text_)) {
           // Rows of narrow elements are for the one of these of which more blocks run at once.
           auto blocks = [&](const Held& how) {
             return number(how.most_threads) + "//(32*ceil_div(" + length() + ", 32*" + how.each + "))";
