@@ -1,5 +1,7 @@
 #include "verify/hand_written.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -173,6 +175,12 @@ Result<HandWritten> read_hand_written(const std::string& kernel_file, const std:
     out.manifest_from = "a comment of " + file;
   } else {
     out.manifest = conventional_manifest(file, source, forward, joint);
+    const std::string named = out.manifest.name + "_";
+    if (!mentions(source, named + "forward") && !mentions(source, named + "backward"))
+      return bad_input(
+          fmt::format("{} has no function {}forward: without a manifest, functions are named after the file", file,
+                      named),
+          Place{kernel_file, 1, 1, 0}, "docs/contract.md says what a kernel by hand must offer");
     KW_CHECK(kernel::check(out.manifest));
     out.manifest_from = "the signature";
   }

@@ -19,10 +19,14 @@ std::optional<RepeatingCall> large_call(const Subject& subject, const kernel::Ty
   for (Repetition& one : repetitions(subject, types, own)) {
     const std::int64_t period = longest_period(subject, one.call);
     if (period == 0) continue;
-    const std::int64_t size = std::max({wish.bytes / one.widest + 1, wish.elements / one.longest + 1, 2 * period + 1});
+    std::int64_t size = std::max({wish.bytes / one.widest + 1, wish.elements / one.longest + 1, 2 * period + 1});
     kernel::Sizes sizes = one.call.sizes;
-    sizes[one.call.symbol] = size;
-    if (!admits(subject, sizes, wish.most_elements)) continue;
+    const auto admitted = [&](std::int64_t wanted) {
+      sizes[one.call.symbol] = size = wanted;
+      return admits(subject, sizes, wish.most_elements);
+    };
+    // Odd where the math allows it: what goes by eights, or by tiles, leaves something over.
+    if (!admitted(size | 1) && !admitted(size & ~std::int64_t{1})) continue;
     std::optional<RepeatingCall> call = sized(subject, types, std::move(one.call), size, period);
     if (call && (!best || call->outputs.size() > best->outputs.size())) best = std::move(call);
   }

@@ -38,11 +38,24 @@ const char* mark(Outcome outcome) {
 
 }  // namespace
 
+namespace {
+
+// The first line; where it ends with a colon, what comes behind it begins: of a compiler's words the first complaint.
+std::string first_words(const std::string& message) {
+  const std::vector<std::string> lines = split_lines(message);
+  if (lines.size() < 2 || !lines[0].ends_with(':')) return lines.empty() ? "" : lines[0];
+  const auto complaint = std::find_if(lines.begin() + 1, lines.end(),
+                                      [](const std::string& line) { return line.find("error") != std::string::npos; });
+  return lines[0] + " " + std::string(trim(complaint == lines.end() ? lines[1] : *complaint));
+}
+
+}  // namespace
+
 void fail(Report& report, const Finding& finding, const std::string& where) {
   Verdict& against = report.verdicts[static_cast<std::size_t>(finding.gate)];
   if (against.outcome != Outcome::Failed) {
     against.outcome = Outcome::Failed;
-    against.line = finding.message.substr(0, finding.message.find('\n'));
+    against.line = first_words(finding.message);
   }
   if (against.evidence.size() < kMostEvidence)
     against.evidence.push_back(where.empty() ? finding.message : where + ": " + finding.message);

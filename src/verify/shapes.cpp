@@ -107,9 +107,11 @@ std::vector<Sizes> shapes_to_try(const Subject& subject, std::int64_t most_eleme
   };
   for (const Sizes& shape : subject.shapes) add(shape);
   // Every symbol of a shape takes a number from the row, the last one the last number.
-  constexpr std::int64_t kRows[][3] = {{1, 1, 1},   {3, 7, 13}, {2, 17, 129}, {5, 3, 1025}, {2, 2, 4099},
-                                       {4, 8, 256}, {7, 1, 2},  {1, 2053, 5}, {1, 1, 33},   {0, 8, 8},
-                                       {3, 0, 5},   {5, 3, 0},  {6, 24, 512}, {16, 32, 64}, {3, 191, 16}};
+  // The last rows are for tiles: two axes at once are longer than one, and leave something over.
+  constexpr std::int64_t kRows[][3] = {{1, 1, 1},    {3, 7, 13},   {2, 17, 129}, {5, 3, 1025},  {2, 2, 4099},
+                                       {4, 8, 256},  {7, 1, 2},    {1, 2053, 5}, {1, 1, 33},    {0, 8, 8},
+                                       {3, 0, 5},    {5, 3, 0},    {6, 24, 512}, {16, 32, 64},  {3, 191, 16},
+                                       {2, 67, 131}, {67, 2, 133}, {35, 67, 3},  {1, 133, 259}, {1, 261, 517}};
   const std::vector<std::string> names = symbols_of_shapes(subject);
   for (const auto& row : kRows) {
     Sizes sizes;
