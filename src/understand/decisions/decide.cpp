@@ -98,6 +98,10 @@ Result<Derived> derive(const ir::Graph& read, const Pins& pins) {
     const ir::Graph simple = ir::simplify(math.read);
     if (!all_cast(GraphView(simple), pin->second)) {
       KW_TRY(math.read, recast(simple, pin->second));
+      if (!all_cast(GraphView(ir::simplify(math.read)), pin->second))
+        return fail(ErrorKind::BadInput,
+                    "casting " + pin->second + " has no meaning here: no weight follows what is normalised",
+                    "gemma computes it wide and rounds it once, none rounds every step");
     }
   }
   math.forward = ir::simplify(math.read);
