@@ -39,7 +39,7 @@ bool stands_in(const ScheduleRow& row, std::string_view plan_hash, std::string_v
 std::string schedules_to_yaml(const std::vector<ScheduleRow>& rows) {
   YamlText out(true);
   out.comment(
-      "How this kernel is laid out, per target and machine. Rows change speed, never results. `kw perf` adds them, "
+      "How this kernel is laid out, per target and machine. Rows change speed, never results. Tuning adds them, "
       "and\n"
       "`kw verify` one of fewer registers, or of a family that the profile lists as a fallback, where that passed and "
       "the\n"

@@ -28,7 +28,7 @@ SweepOptions few_shapes(Where where) {
   options.where = where;
   options.shapes = 6;
   options.longest = 5'000;
-  options.types = slow_tests() ? TypeChoice::All : TypeChoice::Two;
+  options.types = TypeChoice::Two;
   return options;
 }
 
