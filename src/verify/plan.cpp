@@ -134,7 +134,9 @@ class Plan {
     const Sizes* tallest = nullptr;  // the most rows
     const Sizes* by_vectors =
         nullptr;  // rows that vectors serve, for which a kernel may be chosen that trusts a stride
+    constexpr std::int64_t kMostApart = 80'000;  // of more, one dense call has to do: the interpreter takes its time
     for (const Sizes& shape : shapes_) {
+      if (size(shape) > kMostApart) continue;
       if (largest == nullptr || size(shape) > size(*largest)) largest = &shape;
       if (by_vectors == nullptr && row(shape) > kVector && row(shape) % kVector == 0 && size(shape) > row(shape))
         by_vectors = &shape;
