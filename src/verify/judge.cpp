@@ -272,8 +272,9 @@ class Judge {
     std::int64_t elements = 0;
     for (const auto& [name, got] : outcome.got) elements = std::max(elements, static_cast<std::int64_t>(got.size()));
     if (elements < 32) return {};
-    ++looks_;
     KW_TRY(const CastingEvidence evidence, casting_evidence(subject_, c.types, values, expected, outcome.got, beyond));
+    if (evidence.orders == 0) return {};  // of f32; narrower mixtures may come
+    ++looks_;
     record_.orders = std::max(record_.orders, evidence.orders);
     record_.orders_apart = std::max(record_.orders_apart, evidence.told_apart);
     if (!evidence.followed.empty())
