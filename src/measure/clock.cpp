@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "base/hash.h"
 
@@ -42,29 +43,38 @@ Result<std::vector<Timed>> time(device::Device& device, const std::vector<device
 
 namespace {
 
-// The engine's own clock, which sees whole runs: what many calls took less what one took. Whatever else the two runs
-// take, they both do: each has a process of its own, with all that it takes to start.
+// What many calls took less what one took, by the engine's clock, which sees whole runs, and by that of the process
+// that they ran in. Whatever else the two runs take, they both do: each has a process of its own, with all that it
+// takes to start.
+struct BothClocks {
+  double engine = 0, process = 0;  // seconds
+  std::string out_of_time;         // what did not end, in words
+};
+
 class WallClock {
  public:
   WallClock(device::Device& device, device::Program program, device::Arena& arena)
       : device_(device), program_(std::move(program)), arena_(arena) {}
 
   // Of so many calls less one. One that took longer than another time says nothing of what the many took.
-  Result<double> time(int calls) {
-    KW_TRY(const double one, run(1));
-    KW_TRY(const double many, run(calls));
-    one_ = std::min(one_, one);
-    return many - one_;
+  Result<BothClocks> time(int calls) {
+    KW_TRY(const BothClocks one, run(1));
+    KW_TRY(const BothClocks many, run(calls));
+    one_ = std::min(one_, one.engine);
+    return BothClocks{many.engine - one_, many.process - one.process, one.out_of_time + many.out_of_time};
   }
 
  private:
-  Result<double> run(int calls) {
+  Result<BothClocks> run(int calls) {
     device::RunOptions options;
     options.from_outside = true;
     options.timing = device::Timing{.warm_up = 1, .samples = 1, .calls_per_sample = calls};
     KW_TRY(const device::RunOutcome outcome, device_.run({program_}, arena_, options));
+    if (outcome.fault && outcome.fault->kind == device::Fault::Kind::OutOfTime)
+      return BothClocks{outcome.wall_seconds, 0, outcome.fault->message};
     if (outcome.fault) return fail(ErrorKind::GateFailed, outcome.fault->message);
-    return outcome.wall_seconds;
+    const std::vector<double>& each = outcome.seconds.at(0);
+    return BothClocks{outcome.wall_seconds, each.empty() ? 0 : each[0] * calls};
   }
 
   device::Device& device_;
@@ -76,45 +86,48 @@ class WallClock {
 }  // namespace
 
 Result<Estimate> confirmed(device::Device& device, const device::Program& program,
-                           const std::vector<device::Call>& before, device::Arena& arena, const device::Timing& how,
-                           const Estimate& said, std::uint64_t seed) {
+                           const std::vector<device::Call>& before, device::Arena& arena, const Estimate& said,
+                           std::uint64_t seed) {
   constexpr double kTogether = 0.5;  // seconds at most
   constexpr double kTimes = 2, kStart = 0.25;
-  constexpr int kTries = 3;  // a busy machine is slow at times, a clock that lies always does
-  const double enough = std::clamp(kTogether / std::max(said.median, 1e-9), 4.0, 1e5);
-  // Half as many at least, drawn for every try: code that knew could do its work in the last of them alone.
-  const auto drawn = [&](int at) {
-    const Hash64 hash = Hash64().add(seed).add(static_cast<std::uint64_t>(at));
-    return static_cast<int>(enough * (0.5 + static_cast<double>(hash.value() % 1024) / 2048));
-  };
+  constexpr double kFewer = 8;
+  constexpr int kTries = 3;  // a process takes long to start at times, a clock that lies always does
+  double enough = std::clamp(kTogether / std::max(said.median, 1e-9), 4.0, 1e5);
   device::Program whole{before, program.emulation};
   whole.calls.insert(whole.calls.end(), program.calls.begin(), program.calls.end());
   WallClock all(device, std::move(whole), arena), others(device, {before, {}}, arena);
-  double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (const bool anew : {false, true})
-    for (int i = 0; i < kTries; ++i) {
-      const int calls = drawn(anew ? kTries + i : i);
-      Estimate now = said;
-      if (anew) {
-        const StopRule rule{.budget = std::chrono::milliseconds(200), .seed = seed + static_cast<std::uint64_t>(i) + 1};
-        KW_TRY(const std::vector<Timed> samples, time(device, {program}, arena, how, rule, true));
-        if (samples.front().time.median > said.median) now = samples.front().time;
-      }
-      double prepared = 0;
-      if (!before.empty()) {
-        KW_TRY(prepared, others.time(calls));
-      }
-      KW_TRY(const double together, all.time(calls));
-      const double wall = together - prepared;
-      const double by_samples = now.median * (calls - 1);
-      if (wall > 0 && wall <= kTimes * by_samples + kStart) return now;
-      least = std::min(least, wall / (calls - 1));
-      most = std::max(most, now.median);
+  double engine = std::numeric_limits<double>::infinity(), process = 0;  // of a call, where they differ
+  for (int i = 0; i < kTries; ++i) {
+    // Half as many at least, drawn for every try: code that knew could do its work in the last of them alone.
+    const auto drawn = static_cast<double>(Hash64().add(seed).add(static_cast<std::uint64_t>(i)).value() % 1024);
+    const int calls = static_cast<int>(enough * (0.5 + drawn / 2048));
+    BothClocks prepared;
+    if (!before.empty()) {
+      KW_TRY(prepared, others.time(calls));
     }
+    KW_TRY(const BothClocks together, all.time(calls));
+    // So many were too many for a machine that is this busy; or for a clock that lies, which fewer will show.
+    if (const std::string what = prepared.out_of_time + together.out_of_time; !what.empty()) {
+      if (i + 1 == kTries) return fail(ErrorKind::GateFailed, what);
+      enough = std::max(4.0, enough / kFewer);
+      continue;
+    }
+    const bool agree = together.engine > 0 && together.engine <= kTimes * together.process + kStart &&
+                       together.process <= kTimes * together.engine + kStart;
+    if (agree) {
+      // One call after another on a busy machine may take longer than the median of samples that are apart.
+      const double wall = (together.engine - prepared.engine) / (calls - 1);
+      if (wall <= kTimes * said.median + kStart / (calls - 1)) return said;
+      return Estimate{wall, std::min(said.low, wall), wall, said.samples};
+    }
+    engine = std::min(engine, together.engine / (calls - 1));
+    process = std::max(process, together.process / (calls - 1));
+  }
   return fail(
       ErrorKind::GateFailed,
-      fmt::format("calls took {:.3g} ms each or more by the engine's clock and {:.3g} ms at most by the samples",
-                  1e3 * least, 1e3 * most));
+      fmt::format("calls took {:.3g} ms each or more by the engine's clock and {:.3g} ms at most by that of the "
+                  "process that they ran in",
+                  1e3 * engine, 1e3 * process));
 }
 
 }  // namespace kw::measure

@@ -31,12 +31,11 @@ Result<std::vector<Timed>> time(device::Device& device, const std::vector<device
                                 bool from_outside = false);
 
 // Samples are taken by a clock in the process that the program runs in, which code from outside may reach. What they
-// said, where the engine's own clock agrees that a call takes about as long; else what samples say that are taken anew,
-// for the machine may have become busy since, where it agrees with those. Where it never does, both in words. `before`
-// runs ahead of every call that the engine's clock sees, and what it takes by itself does not count. The arena is left
-// as the last of those calls left it.
+// said, where a call takes about as long by the engine's own clock; else what that says. An error where the two clocks
+// do not agree on one and the same run. `before` runs ahead of every call of these, and what it takes by itself does
+// not count. The arena is left as the last of the calls left it.
 Result<Estimate> confirmed(device::Device& device, const device::Program& program,
-                           const std::vector<device::Call>& before, device::Arena& arena, const device::Timing& how,
-                           const Estimate& said, std::uint64_t seed = 0);
+                           const std::vector<device::Call>& before, device::Arena& arena, const Estimate& said,
+                           std::uint64_t seed = 0);
 
 }  // namespace kw::measure

@@ -171,7 +171,7 @@ class Timer {
       // Nothing ran after its last sample.
       if (!trials_.empty()) finding = as_timed(trials_[0].compare(pass, facts, arena));
       measure::Estimate& said = out.share.kernel.time;
-      const auto confirmed = measure::confirmed(device_, program, how.before, arena, timing, said, how.stop.seed);
+      const auto confirmed = measure::confirmed(device_, program, how.before, arena, said, how.stop.seed);
       if (!confirmed && confirmed.error().kind != ErrorKind::GateFailed) return Failure(confirmed.error());
       if (confirmed)
         said = *confirmed;
