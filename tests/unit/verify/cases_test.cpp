@@ -41,6 +41,30 @@ Subject norm() {
   return out;
 }
 
+bool is_any_known(const Expected& expected) {
+  const std::vector<double>& bounds = expected.at("y").bounds;
+  return std::any_of(bounds.begin(), bounds.end(), [](double bound) { return std::isfinite(bound); });
+}
+
+// Where the squares of all that was drawn leave the range, anything would be right.
+TEST(Answers, LargeValuesAreDrawnAgainWhereNothingWouldBeKnown) {
+  const Subject subject = norm();
+  Case c{.sizes = {{"rows", 2}, {"cols", 2}}, .values = Values::Large};
+  int drawn_known = 0, known = 0;
+  for (c.seed = 1; c.seed <= 40; ++c.seed) {
+    const auto values = values_of(subject, c);
+    ASSERT_TRUE(values);
+    const auto expected = expect(subject, c.types, *values);
+    ASSERT_TRUE(expected) << render(expected.error());
+    drawn_known += is_any_known(*expected) ? 1 : 0;
+    const auto made = answer(subject, c, 0);
+    ASSERT_TRUE(made) << render(made.error());
+    known += is_any_known((*made)->expected) ? 1 : 0;
+  }
+  EXPECT_LT(drawn_known, 30);
+  EXPECT_GT(known, 34);
+}
+
 // Of ordinary numbers a long product leaves the range in some order, and then anything would be right.
 TEST(Values, TheProductOfALongRowStaysWhereTheOracleKnowsIt) {
   Subject subject;
