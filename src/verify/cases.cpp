@@ -204,7 +204,7 @@ Result<ir::Environment> values_of(const Subject& subject, const Case& c, int tur
     const auto multiplied = factors.find(input.node);
     const bool by_many = multiplied != factors.end() && multiplied->second > kFewFactors;
     if (kind == Values::Ordinary && by_many) kind = Values::Factors;
-    ValueSource source(kind, dtype, seed, landmarks, kind == Values::Factors ? multiplied->second : row);
+    ValueSource source(kind, dtype, seed, landmarks, kind == Values::Factors ? multiplied->second : row, c.root);
     ir::Array array{*shape, {}};
     const std::int64_t count = count_of(*shape);
     const std::int64_t slices =

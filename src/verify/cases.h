@@ -38,6 +38,7 @@ struct Case {
   bool fresh = false;               // a second call with other values follows
   int landmark = -1;                // of Values::Landmarks, by its number: which one tensors of one element have
   std::optional<ir::NodeId> brink;  // the value of the math that has just left its type's range
+  int root = 1;                     // of Values::Large, as in ValueSource
   std::uint64_t seed = 0;
 
   std::string text() const;  // "rows=7 cols=13, T = bf16, transposed, large"

@@ -14,7 +14,7 @@ std::string_view name_of(Values values) {
 }
 
 ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks,
-                         std::int64_t row)
+                         std::int64_t row, int root)
     : values_(values),
       dtype_(dtype),
       dice_(seed),
@@ -25,7 +25,7 @@ ValueSource::ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std
   if (values == Values::Far && ir::is_floating(dtype))
     centre_ = (dice_.chance(0.5) ? -1 : 1) * std::exp2(ir::info(dtype).mantissa_bits / 2);
   if (values == Values::Large && ir::is_floating(dtype))
-    largest_ = std::log2(ir::info(dtype).max_finite) / dice_.pick(std::vector<double>{1, 2, 4});
+    largest_ = std::log2(ir::info(dtype).max_finite) / std::max<double>(root, dice_.pick(std::vector<double>{1, 2, 4}));
   if (values == Values::Large) one_sign_ = dice_.pick(std::vector<double>{-1, 0, 0, 1});
 }
 

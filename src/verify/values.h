@@ -34,9 +34,10 @@ std::string_view name_of(Values values);
 // Draws the elements of one tensor, each a number of its type.
 class ValueSource {
  public:
-  // `row`: how many elements follow each other along the last dimension; of Factors, are multiplied.
+  // `row`: how many elements follow each other along the last dimension; of Factors, are multiplied. `root`: numbers of
+  // Large are no nearer to the largest of the type than to this root of it.
   ValueSource(Values values, ir::DType dtype, std::uint64_t seed, std::vector<double> landmarks = {},
-              std::int64_t row = 1);
+              std::int64_t row = 1, int root = 1);
   double next();
 
  private:
