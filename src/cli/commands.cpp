@@ -32,7 +32,7 @@ constexpr CommandRow kCommands[] = {
     {"regen", "generates again from the same decisions, and shows what changed in code, gates and time", add_regen},
     {"worth", "what a kernel could gain on this machine, before one is written", add_worth},
     {"list", "the kernels of this workspace", add_list},
-    {"status", "how far each kernel has come, and what goes on", add_status},
+    {"status", "how far each kernel has come, and the command that is next", add_status},
     {"remove", "takes a kernel out of the workspace", add_remove},
     {"doctor", "what this machine has, and what it lacks", add_doctor},
 };
