@@ -23,10 +23,12 @@ struct CpuParameters {
   // Smaller iteration spaces run on one thread: starting the others takes longer.
   int64_t parallel_elements = 32768;
 
-  // A sum that rides along is accumulated in slices, each by one worker over at least so many points. Their number
-  // depends on the shape alone, so the result does not depend on how many threads there are.
+  // A sum that rides along is accumulated in slices, each by one worker over at least so many points, and never over so
+  // many that its roundings add up. Their number depends on the shape alone, so the result does not depend on how many
+  // threads there are.
   int64_t most_slices = 64;
   int64_t points_per_slice = 16;
+  static constexpr int64_t kMostPointsPerSlice = 1024;
 
   // A reduction of everything is cut into this many chunks, whatever the number of threads.
   int64_t chunks = 256;

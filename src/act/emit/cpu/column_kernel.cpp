@@ -80,6 +80,7 @@ std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, const st
   Lines body;
   body.append(row);
   body.append(within(in));
+  out.append(in.declared);
   if (!run.after.empty()) {
     InnerLoop add;
     add.body = run.after;
@@ -97,6 +98,7 @@ std::vector<Accumulator> ColumnKernel::column_stage(const Stage& stage, const st
     out.append(body);
     for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
   }
+  out.append(in.added);
   scopes_.open_rows(Level::Row, nullptr);
   leave(outside, hoisted);
   return sums;

@@ -46,15 +46,18 @@ class PassEmitter {
   }
 
  private:
-  // The slices of a sum that rides along: enough points for each, and never more of them than pay.
+  // The slices of a sum that rides along: enough points for each, and never more of them than pay, but where each would
+  // take so many points that the roundings on its way add up.
   std::string workers() const {
     for (const LoopKernel& kernel : program_.kernels)
       for (const Stage& stage : kernel.stages)
         if (!stage.accumulates.empty()) {
           ir::Size points(1);
           for (LoopAxisId axis : kernel.parallel) points = points * program_.axes[static_cast<size_t>(axis)].size;
-          return "max(1, min(" + std::to_string(options_.parameters.most_slices) + ", ceil_div(" +
-                 size_text(points, program_) + ", " + std::to_string(options_.parameters.points_per_slice) + ")))";
+          const std::string all = size_text(points, program_);
+          return "max(1, max(min(" + std::to_string(options_.parameters.most_slices) + ", ceil_div(" + all + ", " +
+                 std::to_string(options_.parameters.points_per_slice) + ")), ceil_div(" + all + ", " +
+                 std::to_string(schedule::CpuParameters::kMostPointsPerSlice) + ")))";
         }
     return "1";
   }

@@ -54,6 +54,14 @@ bool InnerLoopWriter::moves(const Accumulate& sum) const {
                      [&](const Index& index) { return has(axes_of(index), nest_.inner); });
 }
 
+bool InnerLoopWriter::is_in_loop(const Accumulate& sum) const {
+  const auto goes_over = [&](LoopAxisId axis) {
+    return std::any_of(sum.at.begin(), sum.at.end(), [&](const Index& index) { return has(axes_of(index), axis); });
+  };
+  const bool is_row = nest_.shape == Nest::Shape::Row;
+  return std::none_of(nest_.loop.begin(), nest_.loop.end(), goes_over) && (is_row ? !moves(sum) : !nest_.loop.empty());
+}
+
 bool InnerLoopWriter::goes_by_lanes(const Stage& stage, const std::vector<Accumulator>& sums,
                                     const std::vector<ValueId>& roots, const std::vector<Store>& stores) const {
   const auto type_of = [&](BufferId id) { return program_.buffers[static_cast<size_t>(id)].type; };
@@ -61,7 +69,9 @@ bool InnerLoopWriter::goes_by_lanes(const Stage& stage, const std::vector<Accumu
          std::all_of(stores.begin(), stores.end(),
                      [&](const Store& s) { return is_streamed(s) && fits_lanes(type_of(s.buffer)); }) &&
          std::all_of(stage.accumulates.begin(), stage.accumulates.end(),
-                     [&](const Accumulate& sum) { return !moves(sum) || runs_along(sum.at, nest_.inner); }) &&
+                     [&](const Accumulate& sum) {
+                       return !moves(sum) || (runs_along(sum.at, nest_.inner) && !is_in_loop(sum));
+                     }) &&
          fits_lanes(kernel_, nest_, roots, [&](ValueId v) { return scopes_.expressions.environment.contains(v); });
 }
 
@@ -151,19 +161,7 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
     out.before.line(array(one.combination.tuple, one.terms) + ";");
     out.body.line(one.terms + in_tile() + " = {" + join(parts, ", ") + "};");
   }
-  for (const Accumulate& sum : stage.accumulates) {
-    const std::string type = types_.computed(kernel_[sum.value].type);
-    const std::string wide = types_.stored(program_.buffers[static_cast<size_t>(sum.buffer)].type);
-    const std::string term = scopes_.expressions.as(sum.value, wide);
-    if (moves(sum)) {
-      out.body.line(scopes_.element(sum.buffer, sum.at, true) + " += " + term + ";");
-      continue;
-    }
-    const std::string name = names_.fresh(names_.tensor(sum.buffer) + "_terms");
-    out.before.line("kw::TileSum<" + wide + ", kTile, " + lanes + "> " + name + ";");
-    out.body.line(name + in_tile() + " = " + term + ";");
-    out.after.line(scopes_.element(sum.buffer, sum.at, true) + " += " + name + ".total(end - tile);");
-  }
+  for (const Accumulate& sum : stage.accumulates) accumulate(sum, lanes, out);
   for (const Store& store : stores) {
     const std::string target = scopes_.element(store.buffer, store.at);
     if (!is_streamed(store)) {
@@ -187,6 +185,37 @@ InnerLoop InnerLoopWriter::write(const Stage& stage, const std::vector<Accumulat
   }
   scopes_.expressions.by_lanes = false;
   return out;
+}
+
+// The terms of a point are added up in double, and go to the slice together: a slice takes few in a row.
+void InnerLoopWriter::accumulate(const Accumulate& sum, const std::string& lanes, InnerLoop& out) {
+  const std::string tensor = names_.tensor(sum.buffer);
+  const std::string wide = types_.stored(program_.buffers[static_cast<size_t>(sum.buffer)].type);
+  const std::string term = scopes_.expressions.as(sum.value, wide);
+  const std::string element = scopes_.element(sum.buffer, sum.at, true);
+  if (moves(sum)) {
+    if (!is_in_loop(sum)) {
+      out.body.line(element + " += " + term + ";");
+      return;
+    }
+    const std::string total = names_.fresh(tensor + "_sum");
+    out.declared.line(array("double", total) + " = {};");
+    out.body.line(total + in_tile() + " += " + term + ";");
+    InnerLoop add;
+    add.body.line(element + " += " + total + in_tile() + ";");
+    out.added.append(loop(add, "tile", "end"));
+    return;
+  }
+  const std::string name = names_.fresh(tensor + "_terms");
+  out.before.line("kw::TileSum<" + wide + ", kTile, " + lanes + "> " + name + ";");
+  out.body.line(name + in_tile() + " = " + term + ";");
+  std::string total = element;
+  if (is_in_loop(sum)) {
+    total = names_.fresh(tensor + "_sum");
+    out.declared.line("double " + total + " = 0;");
+    out.added.line(element + " += " + total + ";");
+  }
+  out.after.line(total + " += " + name + ".total(end - tile);");
 }
 
 Lines InnerLoopWriter::loop(const InnerLoop& inner, const std::string& first, const std::string& last) const {

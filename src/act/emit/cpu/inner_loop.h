@@ -11,6 +11,7 @@ namespace kw::act::cpu {
 
 struct InnerLoop {
   Lines before, body, after;
+  Lines declared, added;             // before and after all loops of the stage: what rides along, of one point
   std::vector<std::string> clauses;  // of its pragma
   bool by_lanes = false;
   bool by_wide_lanes = false;
@@ -64,6 +65,9 @@ class InnerLoopWriter {
   // Accumulations whose place does not move along the innermost axis: they are reduced along it first.
   int64_t sums_inside(const Stage& stage) const;
   bool moves(const Accumulate& sum) const;
+  // Accumulations that a stage's loop goes over: each takes as many terms of one point as the loop is long.
+  bool is_in_loop(const Accumulate& sum) const;
+  void accumulate(const Accumulate& sum, const std::string& lanes, InnerLoop& out);
   bool goes_by_lanes(const Stage& stage, const std::vector<Accumulator>& sums, const std::vector<ValueId>& roots,
                      const std::vector<Store>& stores) const;
   void declare_lanes(bool wide);

@@ -115,10 +115,12 @@ void RowKernel::row_stage(size_t s, bool first, bool last, Lines& out) {
   const bool tiled = !in.before.empty() || !in.after.empty();
   // Where one row is gone over again and again, the last time: by then its pages are known, and those ahead are not.
   if (tiled && (nest_.loop.empty() ? last : first)) look_ahead(in);
+  out.append(in.declared);
   for (LoopAxisId axis : nest_.loop) out.open(loop_header(axis) + " {");
   out.append(row);
   out.append(line_loop(in, tiled));
   for (size_t i = 0; i < nest_.loop.size(); ++i) out.close();
+  out.append(in.added);
   scopes_.open_rows(Level::Row, nullptr);
   leave(outside, hoisted);
   for (const Kept& keep : kept) scopes_.expressions.environment[keep.value] = kept_element(keep);

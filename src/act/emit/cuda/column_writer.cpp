@@ -39,7 +39,7 @@ Lines ColumnWriter::kernel() {
     if (plan_.shape == Shape::Points && stage.loop.empty())
       for (const Accumulate& sum : stage.accumulates) {
         values_.define({sum.value});
-        add_sum(sum, point);
+        add_sum(sum, values_.expressions.as(sum.value, sum_type(sum)), point);
       }
     after_stores(stage, point, is_total() ? "kw::thread() == 0" : by_warps() ? "inside && kw::thread() < columns" : "");
   }
@@ -66,11 +66,25 @@ Lines ColumnWriter::kernel() {
   return skeleton.fill();
 }
 
-void ColumnWriter::add_sum(const Accumulate& sum, Lines& out) {
+void ColumnWriter::add_sum(const Accumulate& sum, const std::string& value, Lines& out) {
   clear_slice(sum, "worker", false);
   const std::string to = address(sum.buffer, sum.at, false, slice("worker"));
-  out.line(add_to(to, values_.expressions.as(sum.value, sum_type(sum)), joined_to(to)));
+  out.line(add_to(to, value, joined_to(to)));
   ++text_.other_sums;
+}
+
+// The elements of a point are added up by themselves, where they go to one place: a slice takes few in a row.
+void ColumnWriter::add_elements(const Accumulate& sum, Lines& before, Lines& element, Lines& after) {
+  const std::string type = sum_type(sum), term = values_.expressions.as(sum.value, type);
+  const Axes row = row_axes(), to = axes_of_access(sum.at);
+  if (std::any_of(to.begin(), to.end(), [&](LoopAxisId axis) { return has(row, axis); })) {
+    add_sum(sum, term, element);
+    return;
+  }
+  const std::string total = names_.fresh(buffer(sum.buffer).name + "_total");
+  before.line("kw::Total<true, " + type + "> " + total + " = 0;");
+  element.line(total + " += " + term + ";");
+  add_sum(sum, "static_cast<" + type + ">(" + total + ")", after);
 }
 
 void ColumnWriter::count_work(const Stage& stage) {
@@ -129,7 +143,7 @@ void ColumnWriter::stage(const Stage& stage, Lines& point) {
       parts.push_back("kw::lane_part<kw::Joined>(" + run + ", " + share(run, type, "kw::kMostWarps * 32") + ")");
     combined_results(one, run, combined);
   }
-  for (const Accumulate& sum : stage.accumulates) add_sum(sum, body.element);
+  for (const Accumulate& sum : stage.accumulates) add_elements(sum, point, body.element, after);
   for (const Store& s : stage.stores) store(s, body);
   point.append(loop(body.element, !combinations.empty()));
   values_.close();

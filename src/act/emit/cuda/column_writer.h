@@ -19,7 +19,8 @@ class ColumnWriter final : public Writer {
   Axes point_axes() const;
   bool is_total() const { return by_warps() && point_axes().empty(); }  // one column, which has a block for itself
   std::string workers() const;                                          // how many threads go from point to point
-  void add_sum(const Accumulate& sum, Lines& out);
+  void add_sum(const Accumulate& sum, const std::string& value, Lines& out);
+  void add_elements(const Accumulate& sum, Lines& before, Lines& element, Lines& after);
   void stage(const Stage& stage, Lines& point);
   void count_work(const Stage& stage);  // and loads, of an element
   // The loop of a stage; `in_order`: every warp has neighbours.

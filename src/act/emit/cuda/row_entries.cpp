@@ -150,6 +150,7 @@ void RowEntries::streamed(bool ragged) {
   const std::string least = sums ? "max(1, ceil_div(" + length() + "*" + sum_bytes + ", " + number(half) + "))" : "1";
   const std::string halves = "min(2, max(" + least + ", ceil_div(2*" + wanted + ", " + number(3 * half) + ")))";
   v.most_threads = ragged ? with_edges(p_.stream_threads) : p_.stream_threads;
+  if (ragged && sums && !has_few_sums(text_)) v.most_threads = with_edges(v.most_threads);  // which take registers too
   v.thread_bytes = kThreadBytes;
   v.block = "min(" + threads_size(v, 2) + "*" + halves + ", 32*max(1, ceil_div(" + length() + ", 32*" + each + ")))";
   v.grid = sizes_.points();

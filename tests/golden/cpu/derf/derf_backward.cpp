@@ -73,6 +73,8 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
       const auto grad_bias_row = grad_bias.row<kUnit>();
       double sum_total[kTile] = {};
       double sum_d_y_total[kTile] = {};
+      double grad_alpha_slices_sum = 0;
+      double grad_shift_slices_sum = 0;
       for (int64_t run = 0; run < batch * seq; run += kChain) {
         TW32 sum_terms[kTile] = {};
         TW32 sum_d_y_terms[kTile] = {};
@@ -102,8 +104,8 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
             grad_shift_slices_terms[i_hidden - tile] = product_3;
             grad_x_tile[i_hidden - tile] = product_3 * alpha_i;
           }
-          grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
-          grad_shift_slices(worker) += grad_shift_slices_terms.total(end - tile);
+          grad_alpha_slices_sum += grad_alpha_slices_terms.total(end - tile);
+          grad_shift_slices_sum += grad_shift_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }
 #pragma omp simd
@@ -112,6 +114,8 @@ void derf_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const T, 1> alph
           sum_d_y_total[i_hidden - tile] += sum_d_y_terms[i_hidden - tile];
         }
       }
+      grad_alpha_slices(worker) += grad_alpha_slices_sum;
+      grad_shift_slices(worker) += grad_shift_slices_sum;
 #pragma omp simd
       for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
         const TW32 sum = kw::round_to<TW>(TW32(sum_total[i_hidden - tile]));

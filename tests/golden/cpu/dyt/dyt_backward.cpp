@@ -68,6 +68,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
       const auto grad_bias_row = grad_bias.row<kUnit>();
       double sum_total[kTile] = {};
       double sum_d_y_total[kTile] = {};
+      double grad_alpha_slices_sum = 0;
       for (int64_t run = 0; run < batch * seq; run += kChain) {
         WT32 sum_terms[kTile] = {};
         WT32 sum_d_y_terms[kTile] = {};
@@ -93,7 +94,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
             grad_alpha_slices_terms[i_hidden - tile] = kw::round_own<WT>(rounded * kw::to<WT32>(x_i));
             grad_x_tile[i_hidden - tile] = kw::round_before<WT, T>(rounded * kw::to<WT32>(alpha_i));
           });
-          grad_alpha_slices(worker) += grad_alpha_slices_terms.total(end - tile);
+          grad_alpha_slices_sum += grad_alpha_slices_terms.total(end - tile);
           grad_x_block.finish(end - tile);
         }
 #pragma omp simd
@@ -102,6 +103,7 @@ void dyt_backward_columns(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> alpha
           sum_d_y_total[i_hidden - tile] += sum_d_y_terms[i_hidden - tile];
         }
       }
+      grad_alpha_slices(worker) += grad_alpha_slices_sum;
 #pragma omp simd
       for (int64_t i_hidden = tile; i_hidden < end; ++i_hidden) {
         const WT32 sum = kw::round_to<WT>(WT32(sum_total[i_hidden - tile]));

@@ -73,6 +73,8 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
       const T32 mean_i = mean(i_batch, channel);
       const T32 std_i = std(i_batch, channel);
       const kw::Divisor<T32> by_std_i(std_i);
+      double grad_weight_slices_sum = 0;
+      double grad_bias_slices_sum = 0;
       for (int64_t i_height = 0; i_height < height; ++i_height) {
         const auto d_y_row = d_y.row<kUnit>(i_batch, channel, i_height);
         const auto x_row = x.row<kUnit>(i_batch, channel, i_height);
@@ -93,12 +95,14 @@ void instance_norm_backward_rows(kw::Tensor<const T, 4> x, kw::Tensor<const W, 1
             grad_weight_slices_terms[i_width - tile] = kw::round_own<WT>(d_y_i * kw::to<WT32>(normed));
             grad_bias_slices_terms[i_width - tile] = d_y_i;
           });
-          grad_weight_slices(worker, channel) += grad_weight_slices_terms.total(end - tile);
-          grad_bias_slices(worker, channel) += grad_bias_slices_terms.total(end - tile);
+          grad_weight_slices_sum += grad_weight_slices_terms.total(end - tile);
+          grad_bias_slices_sum += grad_bias_slices_terms.total(end - tile);
           sum_total += sum_terms.total(end - tile);
           sum_2_total += sum_2_terms.total(end - tile);
         }
       }
+      grad_weight_slices(worker, channel) += grad_weight_slices_sum;
+      grad_bias_slices(worker, channel) += grad_bias_slices_sum;
       const T32 sum = kw::round_to<T>(T32(sum_total));
       const T32 sum_2 = kw::round_to<T>(T32(sum_2_total));
       const T32 mean_2_i = mean_2(i_batch, channel);

@@ -90,6 +90,10 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
       const float rstd_i = rstd(i_batch, i_seq);
       const float rstd_3_i = rstd_3(i_batch, i_seq);
       const float rstd_2_i = rstd_2(i_batch, i_seq);
+      double sum_slices_sum = 0;
+      double sum_slices_2_sum = 0;
+      double sum_slices_3_sum = 0;
+      double grad_bias_slices_sum = 0;
       for (int64_t tile = 0; tile < hidden; tile += kTile) {
         const int64_t end = kw::min(hidden, tile + kTile);
         kw::TileSum<float, kTile, kByLanes> sum_terms;
@@ -114,14 +118,18 @@ void poly_norm_backward_rows(kw::Tensor<const T, 3> x, kw::Tensor<const W, 1> we
           sum_slices_3_terms[i_hidden - tile] = d_y_i * product_2;
           grad_bias_slices_terms[i_hidden - tile] = d_y_i;
         });
-        sum_slices(worker) += sum_slices_terms.total(end - tile);
-        sum_slices_2(worker) += sum_slices_2_terms.total(end - tile);
-        sum_slices_3(worker) += sum_slices_3_terms.total(end - tile);
-        grad_bias_slices(worker) += grad_bias_slices_terms.total(end - tile);
+        sum_slices_sum += sum_slices_terms.total(end - tile);
+        sum_slices_2_sum += sum_slices_2_terms.total(end - tile);
+        sum_slices_3_sum += sum_slices_3_terms.total(end - tile);
+        grad_bias_slices_sum += grad_bias_slices_terms.total(end - tile);
         sum_total += sum_terms.total(end - tile);
         sum_2_total += sum_2_terms.total(end - tile);
         sum_3_total += sum_3_terms.total(end - tile);
       }
+      sum_slices(worker) += sum_slices_sum;
+      sum_slices_2(worker) += sum_slices_2_sum;
+      sum_slices_3(worker) += sum_slices_3_sum;
+      grad_bias_slices(worker) += grad_bias_slices_sum;
       const float sum = float(sum_total);
       const float sum_2 = float(sum_2_total);
       const float sum_3 = float(sum_3_total);

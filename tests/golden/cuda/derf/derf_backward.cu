@@ -350,7 +350,7 @@ void derf_backward_shared_ragged(const T* x, const T* alpha, const T* shift, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
+KW_KERNEL((kw::most_in<640, 2560, T, TW>()), 1)
 void derf_backward_streamed_ragged(const T* x, const T* alpha, const T* shift, const W* weight, const TW* d_y,
                                    T* grad_x, T32* grad_alpha_slices, T32* grad_shift_slices, TW32* v8_slices,
                                    TW32* v9_slices, int batch_seq, int hidden, int workers, int64_t x_stride_1,

@@ -343,7 +343,7 @@ void dyisru_backward_shared_ragged(const T* x, const T* alpha, const W* weight, 
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, TW>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, TW>()), 1)
 void dyisru_backward_streamed_ragged(const T* x, const T* alpha, const W* weight, const TW* d_y, T* grad_x,
                                      T32* grad_alpha_slices, TW32* v8_slices, TW32* v9_slices, int batch_seq,
                                      int hidden, int workers, int64_t x_stride_1, int64_t d_y_stride_1,

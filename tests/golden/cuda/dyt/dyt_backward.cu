@@ -333,7 +333,7 @@ void dyt_backward_shared_ragged(const T* x, const W* alpha, const W* weight, con
 }
 
 // The same, where rows begin anywhere.
-KW_KERNEL((kw::most_in<896, 3584, T, WT>()), 1)
+KW_KERNEL((kw::most_in<768, 3072, T, WT>()), 1)
 void dyt_backward_streamed_ragged(const T* x, const W* alpha, const W* weight, const WT* d_y, T* grad_x,
                                   WT32* grad_alpha_slices, WT32* v6_slices, WT32* v7_slices, int batch_seq, int hidden,
                                   int workers, int64_t x_stride_1, int64_t d_y_stride_1, int64_t grad_x_stride_1,
