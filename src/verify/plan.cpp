@@ -269,11 +269,14 @@ class Plan {
       break;
     }
     // What is not summed over is longer still in the large call. More than a million terms, or, where the math has many
-    // values, fewer; all positive, since those of both signs that are left out may sum up to nothing.
+    // values, fewer; leaning to one side, since others that are left out may sum up to nothing.
     const std::int64_t quick = kQuickValues / static_cast<std::int64_t>(subject_.math().nodes.size());
     Sizes longest_sum = fitted(subject_, name, quick > 1'300'021 ? 1'300'021 : 300'007, 1);
     if (is_reduced(subject_.math(), name) && admits(subject_, longest_sum, options_.most_along_axis))
-      add({.types = most_exact(mixtures_), .sizes = std::move(longest_sum), .values = Values::Positive});
+      add({.types = most_exact(mixtures_),
+           .sizes = std::move(longest_sum),
+           .values = Values::Leaning,
+           .cotangents = Values::Leaning});
   }
 
   // Kernels for elements of a width that the user's own types have not, where such rows are long.

@@ -8,8 +8,8 @@
 namespace kw::verify {
 
 std::string_view name_of(Values values) {
-  constexpr std::string_view kNames[] = {"ordinary", "positive", "large", "tiny",   "subnormal", "far",   "equal",
-                                         "zero",     "infinite", "NaN",   "masked", "landmark",  "factor"};
+  constexpr std::string_view kNames[] = {"ordinary", "positive", "large", "tiny",   "subnormal", "far",     "equal",
+                                         "zero",     "infinite", "NaN",   "masked", "landmark",  "leaning", "factor"};
   return kNames[static_cast<std::size_t>(values)];
 }
 
@@ -60,6 +60,8 @@ double ValueSource::draw() {
       return sign * std::ldexp(dice_.uniform(), type.min_exponent);
     case Values::Far:
       return centre_ + bell;
+    case Values::Leaning:
+      return 1 + bell;
     case Values::Zero:
       return 0;
     case Values::Infinite:

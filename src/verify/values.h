@@ -23,6 +23,7 @@ enum class Values : std::uint8_t {
   Undefined,  // ordinary, with NaN among them
   Masked,     // ordinary, with whole rows that are infinite, most of them below zero: what a mask leaves
   Landmarks,  // ordinary, with the numbers among them that the math itself names: thresholds, and where kinks are
+  Leaning,    // ordinary ones beside one: of both signs, and the more there are, the larger is their sum
   Factors,    // one and minus one, with a few others in a row: what ordinary ones are where a long row is multiplied
 };
 inline constexpr Values kValues[] = {Values::Ordinary,  Values::Positive,  Values::Large,  Values::Tiny,

@@ -11,6 +11,7 @@
 #include "verify/reach.h"
 #include "verify/shapes.h"
 #include "verify/trial.h"
+#include "verify/values.h"
 
 namespace kw::verify {
 namespace {
@@ -44,6 +45,20 @@ Subject norm() {
 bool is_any_known(const Expected& expected) {
   const std::vector<double>& bounds = expected.at("y").bounds;
   return std::any_of(bounds.begin(), bounds.end(), [](double bound) { return std::isfinite(bound); });
+}
+
+// What is left out of a long sum shows in it, and so does one sign that is: both are in the numbers.
+TEST(Values, ThoseOfALongSumLeanToOneSide) {
+  ValueSource source(Values::Leaning, ir::DType::F32, 5);
+  constexpr int kMany = 10'000;
+  double sum = 0, negative = 0;
+  for (int i = 0; i < kMany; ++i) {
+    const double value = source.next();
+    sum += value;
+    negative += std::min(value, 0.0);
+  }
+  EXPECT_NEAR(sum / kMany, 1, 0.1);
+  EXPECT_LT(negative / kMany, -0.05);
 }
 
 // Where the squares of all that was drawn leave the range, anything would be right.
